@@ -1,0 +1,38 @@
+# Every target sets up what it needs. PYTHON chooses the interpreter, VENV where it is installed.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready-dev
+
+.PHONY: help test check fmt bench bench-scout clean
+
+help:  ## show this page
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' -c constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group dev -e .
+	@touch $@
+
+test: $(STAMP)  ## run every test
+	$(BIN)/python -m pytest -n auto
+
+check: $(STAMP)  ## lint, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fmt: $(STAMP)  ## format the code
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: $(STAMP)  ## measure, against floors taken in the same run
+	$(BIN)/python -m bench
+
+bench-scout: $(STAMP)  ## scout's answers as a number; DATA=DIR holds corpus/ and questions.jsonl
+	$(BIN)/python -m bench.scout $(DATA)
+
+clean:  ## remove what the targets made
+	rm -rf $(VENV) .venvs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

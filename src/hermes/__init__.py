@@ -1,0 +1,48 @@
+"""Hermes: a self-hosted answer engine and agent runtime.
+
+The map, from what people touch down to what everything stands on. A room imports only from rooms
+below its own line; `import-linter` holds that, and a test compares this page with its contract.
+
+    cli          the command `hermes`: one file per command, found by name
+    app          the composition root: Config in, Runtime out, once
+    agent        the loop: ask, act, repeat; vendor-blind, socket-blind
+    tools        one file per tool; `web/backends`: one file per web backend
+    providers    one file per model provider, each a value; `scout` is the built-in one
+    store        sessions in SQLite: what must survive
+    index        the local documents in SQLite FTS5, behind the `local` backend
+    transports   one file per wire protocol, pure
+    net          the only sockets: client, deadlines, retry, event streams
+    config       files and environment in, one frozen Config out; secrets never print
+    discover     the folder is the registry; the only importer by name
+    protocols    every seam, in one file
+    events       what a shell ever sees of a run
+    messages     what is said: frozen values without a wire format
+    errors       every exception in one tree
+
+Public names are loaded when first used, so that `import hermes` costs nothing.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hermes.app import Agent, web_extract, web_search
+    from hermes.tools.web.reader.html import read_html
+
+__all__ = ["Agent", "__version__", "read_html", "web_extract", "web_search"]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Agent": "hermes.app",
+    "web_search": "hermes.app",
+    "web_extract": "hermes.app",
+    "read_html": "hermes.tools.web.reader.html",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module `hermes` has no attribute `{name}`")
+    from hermes.discover import module
+
+    return getattr(module(home), name)

@@ -1,0 +1,77 @@
+"""The border between a person and the program: commands found by name, errors told in words.
+
+stdout carries the answer alone; everything else goes to stderr. Exit codes: 0 done, 1 failed,
+2 usage or not configured, 130 interrupted.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+import click
+
+from hermes import discover
+from hermes.errors import HermesError
+
+INTERRUPTED = 130
+
+
+class Commands(click.Group):
+    """Commands are the files of this folder; a file is imported when its command is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(discover.names("hermes.cli"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = discover.load("hermes.cli", cmd_name, "command").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _summary(name)) for name in self.list_commands(ctx)])
+
+
+def _summary(command: str) -> str:
+    """A command's first docstring line, read without importing it."""
+    path = os.path.join(os.path.dirname(__file__), f"{command}.py")
+    with open(path, encoding="utf-8") as file:
+        return file.readline().strip().strip('"')
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="hermes", message="hermes %(version)s")
+def hermes() -> None:
+    """Ask, search and read: any model, any search backend, with citations."""
+
+
+def complain(error: HermesError) -> None:
+    """Tell a person what is wrong and how to mend it, on stderr, without any secret."""
+    click.echo(f"error: {error}", err=True)
+    if error.hint:
+        click.echo(f"hint: {error.hint}", err=True)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; returns the exit code."""
+    try:
+        result = hermes.main(list(arguments), prog_name="hermes", standalone_mode=False)
+    except HermesError as error:
+        complain(error)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _reader_left()
+    return result if isinstance(result, int) else 0
+
+
+def _reader_left() -> int:
+    """The reader of our stdout is gone (`| head`): nothing to tell it, and nothing failed."""
+    sys.stdout = None  # type: ignore[assignment]  # the interpreter would flush it and complain
+    return 0

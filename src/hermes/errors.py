@@ -1,0 +1,171 @@
+"""Every exception Hermes raises on purpose, in one tree. A class says what to do next.
+
+    HermesError                    exit code 1, an optional hint
+    ├── UsageError                 the caller's words are wrong: exit code 2
+    │   └── UnknownName            ... and these names are near
+    ├── ConfigError                a settings file is wrong: exit code 2, file and line
+    │   └── NotConfigured          ... or silent on something that is needed
+    ├── StoreError                 a file of ours cannot be used
+    │   ├── StoreUnavailable       read-only, full or locked: go on without saving
+    │   └── StoreCorrupt           damaged: set aside and rebuilt
+    ├── DocumentError              a document cannot be read
+    ├── NetError                   bytes did not arrive
+    │   ├── ConnectFailed          nothing was sent: retry
+    │   ├── DeadlinePassed         connect, first byte, idle or total
+    │   ├── Disconnected           cut in the middle
+    │   ├── TooLarge               a cap was reached
+    │   ├── ProtocolBroken         the peer does not speak the protocol
+    │   └── HttpStatus             an answer with an error status, after all retries
+    ├── ModelError                 the provider answered, and not with an answer
+    │   ├── AuthFailed             the key is missing, wrong or not allowed
+    │   ├── RateLimited            too many requests or no quota: says when to come back
+    │   ├── RequestRejected        the request is wrong: repeating it will not help
+    │   ├── ProviderDown           the provider's fault: later, or another provider
+    │   ├── InvalidResponse        the answer breaks the wire protocol
+    │   └── IncompleteResponse     the answer stopped in the middle; what arrived is kept
+    ├── ToolError                  a tool failed; the model is told and goes on
+    │   └── UnknownTool
+    └── WebError                   a web backend failed; empty results are not an error
+"""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Literal
+
+
+class HermesError(Exception):
+    """The root. `hint` is the fix in one line; shells print it under the message."""
+
+    exit_code = 1
+    retryable = False
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(HermesError):
+    exit_code = 2
+
+
+class UnknownName(UsageError):
+    """A name that nothing answers to; offers the nearest known ones."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str | None = None) -> None:
+        names = sorted(known)
+        near = get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+        offered = ", ".join(f"`{candidate}`" for candidate in near or names[:8])
+        lead = "did you mean" if near else "known names are"
+        super().__init__(f"unknown {kind} `{name}`", hint=hint or (f"{lead} {offered}" if offered else None))
+
+
+class ConfigError(HermesError):
+    exit_code = 2
+
+
+class NotConfigured(ConfigError):
+    pass
+
+
+class StoreError(HermesError):
+    pass
+
+
+class StoreUnavailable(StoreError):
+    pass
+
+
+class StoreCorrupt(StoreError):
+    pass
+
+
+class DocumentError(HermesError):
+    pass
+
+
+class NetError(HermesError):
+    pass
+
+
+class ConnectFailed(NetError):
+    retryable = True
+
+
+Phase = Literal["connect", "first byte", "idle", "total"]
+
+
+class DeadlinePassed(NetError):
+    retryable = True
+
+    def __init__(self, message: str, *, phase: Phase, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.phase = phase
+
+
+class Disconnected(NetError):
+    retryable = True
+
+
+class TooLarge(NetError):
+    pass
+
+
+class ProtocolBroken(NetError):
+    pass
+
+
+class HttpStatus(NetError):
+    """The final answer's status was not 2xx. `body` is cut, never the whole reply."""
+
+    def __init__(
+        self, status: int, headers: Mapping[str, str], body: bytes, *, retry_after: float | None = None
+    ) -> None:
+        super().__init__(f"the server answered with status {status}")
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.retry_after = retry_after
+
+
+class ModelError(HermesError):
+    pass
+
+
+class AuthFailed(ModelError):
+    pass
+
+
+class RateLimited(ModelError):
+    retryable = True
+
+    def __init__(self, message: str, *, retry_after: float | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
+
+class RequestRejected(ModelError):
+    pass
+
+
+class ProviderDown(ModelError):
+    retryable = True
+
+
+class InvalidResponse(ModelError):
+    retryable = True
+
+
+class IncompleteResponse(ModelError):
+    pass
+
+
+class ToolError(HermesError):
+    pass
+
+
+class UnknownTool(ToolError):
+    pass
+
+
+class WebError(HermesError):
+    pass

@@ -1,0 +1,81 @@
+"""What a shell ever sees of a run: one stream of these, closed by `Done` or `Failed`."""
+
+import msgspec
+
+from hermes.errors import HermesError
+from hermes.messages import Citation, FinishReason, Message, Usage
+
+
+class Started(msgspec.Struct, frozen=True, tag="started"):
+    """The run begins; says who will answer and which session keeps it."""
+
+    session_id: str
+    provider: str
+    model: str
+    api_mode: str
+
+
+class Text(msgspec.Struct, frozen=True, tag="text"):
+    delta: str
+
+
+class Reasoning(msgspec.Struct, frozen=True, tag="reasoning"):
+    delta: str
+
+
+class ToolStarted(msgspec.Struct, frozen=True, tag="tool_started"):
+    id: str
+    name: str
+    arguments: str
+
+
+class ToolFinished(msgspec.Struct, frozen=True, tag="tool_finished"):
+    id: str
+    name: str
+    result: str
+    is_error: bool
+    seconds: float
+    served_by: str | None = None
+
+
+class RetryWaiting(msgspec.Struct, frozen=True, tag="retry_waiting"):
+    reason: str
+    seconds: float
+    attempt: int
+
+
+class Notice(msgspec.Struct, frozen=True, tag="notice"):
+    """Something the user should know that does not stop the run."""
+
+    message: str
+    hint: str | None = None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The outcome of a run. `complete` is false when a limit or an interrupt ended it."""
+
+    session_id: str
+    text: str
+    citations: tuple[Citation, ...]
+    messages: tuple[Message, ...]
+    usage: Usage
+    finish_reason: FinishReason
+    provider: str
+    model: str
+    api_mode: str
+    complete: bool = True
+
+
+class Done(msgspec.Struct, frozen=True, tag="done"):
+    answer: Answer
+
+
+class Failed(msgspec.Struct, frozen=True, tag="failed"):
+    """The run ended in an error; `partial` holds what was said before it."""
+
+    error: HermesError
+    partial: Answer
+
+
+Delta = Text | Reasoning
+Event = Started | Text | Reasoning | ToolStarted | ToolFinished | RetryWaiting | Notice | Done | Failed

@@ -1,0 +1,252 @@
+"""Every seam in one file: what the parts ask of each other, and the values they pass.
+
+The agent is handed things that fit these and never learns who made them; only `app` knows.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from hermes.errors import ModelError
+from hermes.events import Delta, RetryWaiting
+from hermes.messages import FinishReason, Message, NormalizedResponse
+
+ApiMode = Literal["chat_completions", "anthropic_messages", "codex_responses", "bedrock_converse"]
+AuthStyle = Literal["bearer", "x-api-key", "api-key", "none"]
+
+
+class Revealable(Protocol):
+    """A secret: prints as stars everywhere, and gives its value only to who asks by name."""
+
+    def reveal(self) -> str: ...
+
+
+class Deadlines(msgspec.Struct, frozen=True):
+    """Seconds allowed to connect, to the first byte, between two chunks, and in all."""
+
+    connect: float = 5.0
+    first_byte: float = 120.0
+    idle: float = 120.0
+    total: float = 600.0
+
+
+class HttpRequest(msgspec.Struct, frozen=True):
+    method: str
+    url: str
+    headers: Mapping[str, str] = {}
+    body: bytes = b""
+    deadlines: Deadlines = Deadlines()
+
+
+class HttpReply(Protocol):
+    """A reply whose status and headers have arrived; its body is read one way, once."""
+
+    status: int
+    headers: Mapping[str, str]
+
+    async def read(self) -> bytes:
+        """The whole body, within the caps."""
+        ...
+
+    def events(self) -> AsyncIterator[Sequence[bytes]]:
+        """The payloads of an event stream, in batches as they arrive."""
+        ...
+
+
+class Wire(Protocol):
+    """The port to a server: real sockets in `net`, a model in process for `scout`."""
+
+    def open(
+        self, request: HttpRequest, on_retry: Callable[[RetryWaiting], None] | None = None
+    ) -> AbstractAsyncContextManager[HttpReply]:
+        """Send the request and enter with a 2xx reply; raises `NetError` otherwise."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Provider(msgspec.Struct, frozen=True, kw_only=True):
+    """Who answers: one model provider, as a value. One file under `providers/` holds one."""
+
+    name: str
+    title: str
+    api_mode: ApiMode
+    base_url: str = ""
+    aliases: tuple[str, ...] = ()
+    base_url_env: tuple[str, ...] = ()
+    key_env: tuple[str, ...] = ()
+    key_required: bool = True
+    auth_style: AuthStyle = "bearer"
+    headers: Mapping[str, str] = {}
+    default_model: str = ""
+    models: tuple[str, ...] = ()
+    max_tokens: int | None = None
+    max_tokens_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    stream_usage: bool = True
+    engine: Callable[[], Wire] | None = None
+    """Makes the wire of a model that runs in this process; None when there is a server to call."""
+
+
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A provider with what this run knows of it: where it is, and the key to it."""
+
+    provider: Provider
+    model: str
+    base_url: str
+    api_key: Revealable | None = None
+
+
+class ToolSpec(msgspec.Struct, frozen=True):
+    """A tool as a model is told of it."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+ToolChoice = Literal["auto", "none", "required"]
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One question to a model: complete, immutable, and free of any vendor."""
+
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice = "auto"
+    max_output_tokens: int | None = None
+    stream: bool = True
+
+
+class Assembler(Protocol):
+    """Builds one response from wire events; a whole reply is fed as a single event."""
+
+    def feed(self, payload: bytes) -> Sequence[Delta]:
+        """Take one event's payload; returns what can be shown now."""
+        ...
+
+    def feed_whole(self, body: bytes) -> Sequence[Delta]:
+        """Take a complete reply; the same state as its stream would have given."""
+        ...
+
+    def finish(self) -> NormalizedResponse:
+        """The response; raises when what arrived is not a whole one."""
+        ...
+
+
+class ProviderTransport(Protocol):
+    """One wire protocol, pure: values in, values out."""
+
+    api_mode: ApiMode
+
+    def convert_messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]: ...
+
+    def convert_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]: ...
+
+    def build_kwargs(self, request: Request, provider: Provider) -> dict[str, Any]: ...
+
+    def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest: ...
+
+    def assembler(self) -> Assembler: ...
+
+    def normalize_response(self, response: bytes) -> NormalizedResponse: ...
+
+    def validate_response(self, response: bytes) -> bool: ...
+
+    def extract_cache_stats(self, response: bytes) -> dict[str, int] | None: ...
+
+    def map_finish_reason(self, reason: object) -> FinishReason: ...
+
+    def read_error(self, status: int, body: bytes, retry_after: float | None = None) -> ModelError: ...
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A page a tool brought in: what an answer may cite, with the text that was seen."""
+
+    url: str
+    title: str
+    text: str
+
+
+class ToolResult(msgspec.Struct, frozen=True):
+    """What a tool gives back: text for the model, and where it came from."""
+
+    text: str
+    is_error: bool = False
+    sources: tuple[Source, ...] = ()
+    served_by: str | None = None
+
+
+class Toolbox(Protocol):
+    """The tools of one run, ready to be called by name."""
+
+    def specs(self) -> tuple[ToolSpec, ...]: ...
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
+        """Run a tool; raises `ToolError` when it cannot be run at all."""
+        ...
+
+
+class SearchRow(msgspec.Struct, frozen=True):
+    """One result as a backend gave it: untrusted until the kernel has looked at it."""
+
+    title: str
+    url: str
+    description: str
+
+
+class Document(msgspec.Struct, frozen=True):
+    """One page as a backend read it; `error` says why there is no content."""
+
+    url: str
+    title: str = ""
+    content: str = ""
+    error: str | None = None
+
+
+class WebBackend(Protocol):
+    """Where search results and pages come from. Raises `WebError`; no results is not an error."""
+
+    name: str
+    schemes: tuple[str, ...]
+    """URL schemes its rows may carry; anything else is dropped by the kernel."""
+
+    async def search(self, query: str, limit: int) -> Sequence[SearchRow]: ...
+
+    async def extract(self, urls: Sequence[str]) -> Sequence[Document]: ...
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A document made readable: Markdown, with what else was learned on the way."""
+
+    markdown: str
+    title: str
+    metadata: Mapping[str, str] = {}
+    notes: tuple[str, ...] = ()
+
+
+class IndexedDocument(msgspec.Struct, frozen=True):
+    """A document in the local index, with the text it was read as."""
+
+    url: str
+    title: str
+    text: str
+    passage: str = ""
+    """The passage that matched best, when it came from a search."""
+
+
+class DocumentIndex(Protocol):
+    """The local documents, searchable."""
+
+    def search(self, query: str, limit: int) -> Sequence[IndexedDocument]: ...
+
+    def get(self, url: str) -> IndexedDocument | None: ...
+
+
+class SessionLog(Protocol):
+    """Where a conversation is kept: a message is on disk when `append` returns."""
+
+    async def append(self, session_id: str, messages: Sequence[Message]) -> None: ...
+
