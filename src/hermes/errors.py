@@ -1,31 +1,31 @@
 """Every exception Hermes raises on purpose, in one tree. A class says what to do next.
 
-    HermesError                    exit code 1, an optional hint
-    ├── UsageError                 the caller's words are wrong: exit code 2
-    │   └── UnknownName            ... and these names are near
-    ├── ConfigError                a settings file is wrong: exit code 2, file and line
-    │   └── NotConfigured          ... or silent on something that is needed
-    ├── StoreError                 a file of ours cannot be used
-    │   ├── StoreUnavailable       read-only, full or locked: go on without saving
-    │   └── StoreCorrupt           damaged: set aside and rebuilt
-    ├── DocumentError              a document cannot be read
-    ├── NetError                   bytes did not arrive
-    │   ├── ConnectFailed          nothing was sent: retry
-    │   ├── DeadlinePassed         connect, first byte, idle or total
-    │   ├── Disconnected           cut in the middle
-    │   ├── TooLarge               a cap was reached
-    │   ├── ProtocolBroken         the peer does not speak the protocol
-    │   └── HttpStatus             an answer with an error status, after all retries
-    ├── ModelError                 the provider answered, and not with an answer
-    │   ├── AuthFailed             the key is missing, wrong or not allowed
-    │   ├── RateLimited            too many requests or no quota: says when to come back
-    │   ├── RequestRejected        the request is wrong: repeating it will not help
-    │   ├── ProviderDown           the provider's fault: later, or another provider
-    │   ├── InvalidResponse        the answer breaks the wire protocol
-    │   └── IncompleteResponse     the answer stopped in the middle; what arrived is kept
-    ├── ToolError                  a tool failed; the model is told and goes on
-    │   └── UnknownTool
-    └── WebError                   a web backend failed; empty results are not an error
+HermesError                    exit code 1, an optional hint
+├── UsageError                 the caller's words are wrong: exit code 2
+│   └── UnknownName            ... and these names are near
+├── ConfigError                a settings file is wrong: exit code 2, file and line
+│   └── NotConfigured          ... or silent on something that is needed
+├── StoreError                 a file of ours cannot be used
+│   ├── StoreUnavailable       read-only, full or locked: go on without saving
+│   └── StoreCorrupt           damaged: set aside and rebuilt
+├── DocumentError              a document cannot be read
+├── NetError                   bytes did not arrive
+│   ├── ConnectFailed          nothing was sent: retry
+│   ├── DeadlinePassed         connect, first byte, idle or total
+│   ├── Disconnected           cut in the middle
+│   ├── TooLarge               a cap was reached
+│   ├── ProtocolBroken         the peer does not speak the protocol
+│   └── HttpStatus             an answer with an error status, after all retries
+├── ModelError                 the provider answered, and not with an answer
+│   ├── AuthFailed             the key is missing, wrong or not allowed
+│   ├── RateLimited            too many requests or no quota: says when to come back
+│   ├── RequestRejected        the request is wrong: repeating it will not help
+│   ├── ProviderDown           the provider's fault: later, or another provider
+│   ├── InvalidResponse        the answer breaks the wire protocol
+│   └── IncompleteResponse     the answer stopped in the middle; what arrived is kept
+├── ToolError                  a tool failed; the model is told and goes on
+│   └── UnknownTool
+└── WebError                   a web backend failed; empty results are not an error
 """
 
 from collections.abc import Iterable, Mapping
@@ -42,6 +42,10 @@ class HermesError(Exception):
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+class Interrupted(HermesError):
+    exit_code = 130
 
 
 class UsageError(HermesError):

@@ -249,4 +249,3 @@ class SessionLog(Protocol):
     """Where a conversation is kept: a message is on disk when `append` returns."""
 
     async def append(self, session_id: str, messages: Sequence[Message]) -> None: ...
-

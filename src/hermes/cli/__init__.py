@@ -4,12 +4,18 @@ import sys
 
 from hermes import __version__
 
+INTERRUPTED = 130
+
 
 def main() -> None:
     """Run the command line. `--version` answers before anything else is imported."""
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"hermes {__version__}\n")
         return
-    from hermes.cli._shell import run
+    try:
+        from hermes.cli._shell import run  # noqa: PLC0415  # click is four times the cost of `--version`
 
-    sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    sys.exit(code)

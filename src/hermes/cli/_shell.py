@@ -6,15 +6,13 @@ stdout carries the answer alone; everything else goes to stderr. Exit codes: 0 d
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from collections.abc import Sequence
 
 import click
 
-from hermes import discover
-from hermes.errors import HermesError
-
-INTERRUPTED = 130
+from hermes import __version__, discover
+from hermes.cli import INTERRUPTED
+from hermes.errors import HermesError, Interrupted
 
 
 class Commands(click.Group):
@@ -24,8 +22,7 @@ class Commands(click.Group):
         return list(discover.names("hermes.cli"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        command = discover.load("hermes.cli", cmd_name, "command").command
-        assert isinstance(command, click.Command)
+        command: click.Command = discover.load("hermes.cli", cmd_name, "command").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -41,13 +38,13 @@ def _summary(command: str) -> str:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="hermes", message="hermes %(version)s")
+@click.version_option(__version__, message="hermes %(version)s")
 def hermes() -> None:
     """Ask, search and read: any model, any search backend, with citations."""
 
 
 def complain(error: HermesError) -> None:
-    """Tell a person what is wrong and how to mend it, on stderr, without any secret."""
+    """Tell a person what is wrong and how to mend it, on stderr."""
     click.echo(f"error: {error}", err=True)
     if error.hint:
         click.echo(f"hint: {error.hint}", err=True)
@@ -57,6 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line; returns the exit code."""
     try:
         result = hermes.main(list(arguments), prog_name="hermes", standalone_mode=False)
+        sys.stdout.flush()
     except HermesError as error:
         complain(error)
         return error.exit_code
@@ -64,14 +62,28 @@ def run(arguments: Sequence[str]) -> int:
         error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
+        complain(Interrupted("interrupted"))
         return INTERRUPTED
     except BrokenPipeError:
         return _reader_left()
+    except Exception as error:  # noqa: BLE001  # the shell's one border: a bug is told, not thrown at the user
+        return _own_fault(error)
     return result if isinstance(result, int) else 0
 
 
+def _own_fault(error: Exception) -> int:
+    if os.environ.get("HERMES_DEBUG"):
+        raise error
+    complain(
+        HermesError(
+            f"something in Hermes broke: {type(error).__name__}: {error}",
+            hint="set `HERMES_DEBUG=1` to see where, and report it",
+        )
+    )
+    return HermesError.exit_code
+
+
 def _reader_left() -> int:
-    """The reader of our stdout is gone (`| head`): nothing to tell it, and nothing failed."""
-    sys.stdout = None  # type: ignore[assignment]  # the interpreter would flush it and complain
+    """The reader of our stdout is gone (`| head`): there is nobody to tell, and nothing failed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

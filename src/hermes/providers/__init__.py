@@ -1,0 +1,1 @@
+"""One file is one model provider, a value named `PROVIDER`. The folder is the registry."""

@@ -1,0 +1,6 @@
+"""Sessions in SQLite: what must survive."""
+
+from hermes.store.search import SearchHit
+from hermes.store.sessions import Session, SessionInfo, Status, Store, new_session_id
+
+__all__ = ["SearchHit", "Session", "SessionInfo", "Status", "Store", "new_session_id"]

@@ -1,0 +1,1 @@
+"""One file is one wire protocol: pure functions between Hermes' values and a vendor's JSON."""

@@ -1,0 +1,1 @@
+"""Documents made readable: bytes in, Markdown out. No network; bad content raises `DocumentError`."""

@@ -1,0 +1,82 @@
+"""Which sources an answer points to, and the words of theirs that carry it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hermes.messages import Citation
+from hermes.protocols import Source
+
+_MARK = re.compile(r"\[(\d{1,3})\]")
+_SENTENCE_END = re.compile(r"(?<=[.!?:])\s+|\n+|\[\d{1,3}\]\s*")
+_SPACE = re.compile(r"\s+")
+
+
+class Sources:
+    """The pages a run has seen, numbered in the order they first appeared."""
+
+    def __init__(self) -> None:
+        self._numbered: dict[str, list[Source]] = {}
+
+    def add(self, sources: Sequence[Source]) -> None:
+        for source in sources:
+            self._numbered.setdefault(source.url, []).append(source)
+
+    def number(self, n: int) -> str | None:
+        urls = list(self._numbered)
+        return urls[n - 1] if 0 < n <= len(urls) else None
+
+    def title(self, url: str) -> str:
+        return next((source.title for source in self._numbered.get(url, ()) if source.title), "")
+
+    def holds(self, url: str, words: str) -> bool:
+        """Whether these words stand in what was read of this page."""
+        return any(words in plain(source.text) for source in self._numbered.get(url, ()))
+
+
+def cite(text: str, provider_data: Mapping[str, Any] | None, sources: Sources) -> tuple[Citation, ...]:
+    """The citations of an answer, in the order of their numbers.
+
+    A provider that names its own sources is believed on which URL a mark means; otherwise `[n]` is
+    the n-th source of the run. The quote is the cited sentence, where the page really holds it.
+    """
+    named = _named_by_provider(text, provider_data or {})
+    found: dict[int, Citation] = {}
+    for mark in _MARK.finditer(text):
+        n = int(mark[1])
+        url, title = named.get(n) or (sources.number(n), "")
+        if url is None or n in found:
+            continue
+        quote = _sentence_before(text, mark.start())
+        quoted = quote if quote and sources.holds(url, plain(quote)) else ""
+        found[n] = Citation(n=n, url=url, title=sources.title(url) or title, quote=quoted)
+    return tuple(found[n] for n in sorted(found))
+
+
+def plain(text: str) -> str:
+    """Text without Markdown marks and line breaks, so that a quote is found across them."""
+    without_links = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return _SPACE.sub(" ", re.sub(r"[*_`#>|]", "", without_links)).strip()
+
+
+def _sentence_before(text: str, end: int) -> str:
+    before = text[:end].rstrip()
+    starts = [found.end() for found in _SENTENCE_END.finditer(before) if found.end() < len(before)]
+    return before[starts[-1] if starts else 0 :].strip()
+
+
+def _named_by_provider(text: str, data: Mapping[str, Any]) -> dict[int, tuple[str, str]]:
+    """What number means what page, from `annotations` on marks or a list of `citations`."""
+    named: dict[int, tuple[str, str]] = {}
+    for position, item in enumerate(data.get("citations") or (), start=1):
+        url = item if isinstance(item, str) else item.get("url") if isinstance(item, dict) else None
+        if isinstance(url, str):
+            named[position] = (url, "")
+    for annotation in data.get("annotations") or ():
+        cited = annotation.get("url_citation") or annotation
+        start, end, url = cited.get("start_index"), cited.get("end_index"), cited.get("url")
+        if not (isinstance(start, int) and isinstance(end, int) and isinstance(url, str)):
+            continue
+        if mark := _MARK.search(text[start:end]):
+            named[int(mark[1])] = (url, str(cited.get("title") or ""))
+    return named

@@ -1,0 +1,59 @@
+"""The one way to a model. Every call goes through `ModelClient.send`, whoever asks and why."""
+
+from collections.abc import Callable
+
+from hermes.errors import AuthFailed, HttpStatus, IncompleteResponse, InvalidResponse, ModelError
+from hermes.events import Event
+from hermes.messages import NormalizedResponse
+from hermes.protocols import Endpoint, ProviderTransport, Request, Wire
+
+Emit = Callable[[Event], None]
+
+
+class ModelClient:
+    """A model that can be asked: an endpoint, the protocol it speaks, and the wire to it."""
+
+    def __init__(self, endpoint: Endpoint, transport: ProviderTransport, wire: Wire) -> None:
+        self.endpoint = endpoint
+        self._transport = transport
+        self._wire = wire
+
+    async def send(self, request: Request, emit: Emit) -> NormalizedResponse:
+        """Ask once and return the whole answer; what arrives on the way is emitted.
+
+        Raises `NetError` or `ModelError`. An answer that breaks off is never returned as whole:
+        it raises `IncompleteResponse` after its text was emitted.
+        """
+        kwargs = self._transport.build_kwargs(request, self.endpoint.provider)
+        http = self._transport.encode(kwargs, self.endpoint)
+        assembler = self._transport.assembler()
+        try:
+            async with self._wire.open(http, emit) as reply:
+                if "json" in reply.headers.get("Content-Type", "").lower():
+                    for delta in assembler.feed_whole(await reply.read()):
+                        emit(delta)
+                else:
+                    async for batch in reply.events():
+                        for payload in batch:
+                            for delta in assembler.feed(payload):
+                                emit(delta)
+        except HttpStatus as error:
+            raise self._explain(error) from error
+        return _whole(assembler.finish())
+
+    def _explain(self, error: HttpStatus) -> ModelError:
+        explained = self._transport.read_error(error.status, error.body, error.retry_after)
+        if isinstance(explained, AuthFailed):
+            keys = " or ".join(f"`{name}`" for name in self.endpoint.provider.key_env)
+            explained.hint = f"check the key in {keys}" if keys else "check the key"
+        return explained
+
+
+def _whole(response: NormalizedResponse) -> NormalizedResponse:
+    if (response.provider_data or {}).get("partial"):
+        raise IncompleteResponse(
+            "the answer stopped before its end", hint="ask again; what had arrived is kept in the session"
+        )
+    if response.content is None and not response.tool_calls and response.finish_reason == "stop":
+        raise InvalidResponse("the model answered with nothing", hint="ask again or choose another model")
+    return response

@@ -1,0 +1,50 @@
+"""The question: from the option, from standard input, or from both."""
+
+import os
+import select
+import sys
+from typing import TextIO
+
+import click
+
+from hermes.errors import UsageError
+
+PATIENCE = 1.0
+"""Seconds before a person is told that Hermes waits for standard input."""
+
+
+def read_question(query: str | None, stdin: TextIO) -> str:
+    """The option's text with standard input appended, when that is not a terminal."""
+    piped = "" if stdin.isatty() else _read_piped(stdin)
+    question = "\n\n".join(part for part in ((query or "").strip(), piped.strip()) if part)
+    if not question:
+        raise UsageError("the question is empty", hint='ask with `hermes chat -q "…"` or on standard input')
+    return clean(question)
+
+
+def clean(text: str) -> str:
+    """Text that can be sent and stored: bytes that were no text on the command line are replaced."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def _read_piped(stdin: TextIO) -> str:
+    source = stdin.fileno()
+    if not select.select([source], [], [], PATIENCE)[0]:
+        click.echo("waiting for standard input; close it (Ctrl-D, or `< /dev/null`) to go on", err=True)
+    with os.fdopen(os.dup(source), "rb") as file:
+        data = file.read()
+    if b"\0" in data[:65536]:
+        raise UsageError(
+            "standard input is not text", hint="pipe text; add documents with `hermes index add`"
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"standard input is not UTF-8 text (byte {error.start})",
+            hint="convert it first, for example with `iconv -t utf-8`",
+        ) from error
+
+
+def standard_input() -> TextIO:
+    return sys.stdin

@@ -1,0 +1,178 @@
+"""How a run is shown: as text for a person, as one JSON object, or as a line per event."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import click
+import msgspec
+
+from hermes.errors import HermesError
+from hermes.events import (
+    Answer,
+    Done,
+    Event,
+    Failed,
+    Notice,
+    RetryWaiting,
+    Text,
+    ToolFinished,
+    ToolStarted,
+)
+
+Redact = Callable[[str], str]
+WORTH_SAYING = 3.0
+"""A wait shorter than this many seconds is not announced."""
+
+
+class Renderer(Protocol):
+    def show(self, event: Event) -> None: ...
+
+
+class TextRenderer:
+    """The answer on stdout with its sources under it; progress and notices on stderr.
+
+    A terminal gets the text as it arrives. A pipe gets the answer alone, when it is whole: what a
+    model says before it calls a tool is no answer.
+    """
+
+    def __init__(self, redact: Redact, *, live: bool) -> None:
+        self._redact = redact
+        self._live = live
+        self._held = ""
+        self._at_line_start = True
+
+    def show(self, event: Event) -> None:
+        match event:
+            case Text(delta) if self._live:
+                self._write_live(delta)
+            case ToolStarted() if self._live:
+                self._end_line()
+            case ToolFinished() if self._live:
+                click.secho(f"· {_tool_line(event)}", err=True, dim=True)
+            case RetryWaiting(reason, seconds, attempt) if seconds >= WORTH_SAYING:
+                self._say(f"waiting {seconds:.0f} s, then try {attempt + 1}: {reason}")
+            case Notice(message, hint):
+                self._say(f"note: {message}" + (f"\nhint: {hint}" if hint else ""))
+            case Done(answer):
+                self._finish(answer)
+            case Failed(_, partial):
+                self._finish(partial)
+            case _:
+                pass
+
+    def _finish(self, answer: Answer) -> None:
+        if self._live:
+            self._end_line()
+        elif answer.text:
+            click.echo(self._redact(answer.text))
+        if answer.citations:
+            click.echo()
+            for cited in answer.citations:
+                click.echo(self._redact(f"[{cited.n}] {cited.title or cited.url}  {cited.url}"))
+
+    def _write_live(self, delta: str) -> None:
+        # Keys hold no blanks, so text up to the last blank cannot end in the middle of one.
+        self._held += delta
+        cut = max(self._held.rfind(" "), self._held.rfind("\n")) + 1
+        self._write(self._held[:cut])
+        self._held = self._held[cut:]
+
+    def _write(self, text: str) -> None:
+        if text:
+            sys.stdout.write(self._redact(text))
+            sys.stdout.flush()
+            self._at_line_start = text.endswith("\n")
+
+    def _end_line(self) -> None:
+        self._write(self._held)
+        self._held = ""
+        if not self._at_line_start:
+            self._write("\n")
+
+    def _say(self, words: str) -> None:
+        if self._live:
+            self._end_line()
+        click.echo(self._redact(words), err=True)
+
+
+class JsonRenderer:
+    """One object on stdout when the run has ended, failed runs included."""
+
+    def __init__(self, redact: Redact) -> None:
+        self._redact = redact
+        self._calls: list[dict[str, Any]] = []
+        self._arguments: dict[str, str] = {}
+
+    def show(self, event: Event) -> None:
+        match event:
+            case ToolStarted(id, _, arguments):
+                self._arguments[id] = arguments
+            case ToolFinished():
+                self._calls.append(self._call(event))
+            case Notice(message):
+                click.echo(self._redact(f"note: {message}"), err=True)
+            case Done(answer):
+                self._print(answer, None)
+            case Failed(error, partial):
+                self._print(partial, error)
+            case _:
+                pass
+
+    def _call(self, event: ToolFinished) -> dict[str, Any]:
+        return {
+            "id": event.id,
+            "name": event.name,
+            "arguments": self._arguments.get(event.id, ""),
+            "is_error": event.is_error,
+            "seconds": round(event.seconds, 4),
+            "served_by": event.served_by,
+        }
+
+    def _print(self, answer: Answer, error: HermesError | None) -> None:
+        print_json(answer_payload(answer, self._calls, error), self._redact)
+
+
+class LinesRenderer:
+    """Every event as one JSON object on a line of its own, as it happens."""
+
+    def __init__(self, redact: Redact) -> None:
+        self._redact = redact
+
+    def show(self, event: Event) -> None:
+        line = msgspec.json.encode(event, enc_hook=_encode_error).decode()
+        sys.stdout.write(self._redact(line) + "\n")
+        sys.stdout.flush()
+
+
+def answer_payload(answer: Answer, calls: list[dict[str, Any]], error: HermesError | None) -> dict[str, Any]:
+    """The answer in the shape programs rely on."""
+    return {
+        "session_id": answer.session_id,
+        "answer": answer.text,
+        "citations": answer.citations,
+        "tool_calls": calls,
+        "model": answer.model,
+        "provider": answer.provider,
+        "api_mode": answer.api_mode,
+        "finish_reason": answer.finish_reason,
+        "usage": answer.usage,
+        "cost": None,
+        "error": _encode_error(error) if error else None,
+    }
+
+
+def print_json(payload: object, redact: Redact) -> None:
+    click.echo(redact(msgspec.json.format(msgspec.json.encode(payload), indent=2).decode()))
+
+
+def _encode_error(error: object) -> dict[str, str | None]:
+    if not isinstance(error, HermesError):
+        raise NotImplementedError(f"cannot encode {type(error).__name__}")
+    return {"type": type(error).__name__, "message": str(error), "hint": error.hint}
+
+
+def _tool_line(event: ToolFinished) -> str:
+    by = f" by {event.served_by}" if event.served_by else ""
+    outcome = "failed" if event.is_error else f"{len(event.result):,} characters"
+    return f"{event.name}{by}: {outcome}, {event.seconds * 1000:.0f} ms"

@@ -1,0 +1,146 @@
+"""A stored conversation as text: for a terminal, and as Markdown to keep."""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from hermes.agent.citations import Sources, cite
+from hermes.agent.loop import LIMIT_REACHED
+from hermes.messages import Message
+from hermes.protocols import Source
+from hermes.store import SessionInfo
+
+_SPEAKERS = {"user": "you", "assistant": "hermes", "tool": "tool", "system": "system"}
+_BRIEF_LINES = 4
+_BRIEF_CHARACTERS = 400
+
+
+class _Row(msgspec.Struct):
+    url: str
+    title: str | None = None
+    description: str | None = None
+    content: str | None = None
+    error: str | None = None
+
+
+class _Rows(msgspec.Struct):
+    web: tuple[_Row, ...] = ()
+
+
+class _Payload(msgspec.Struct):
+    """The shapes of `web_search` and `web_extract`; other tools bring no sources."""
+
+    data: _Rows = msgspec.field(default_factory=_Rows)
+    results: tuple[_Row, ...] = ()
+
+
+_payloads = msgspec.json.Decoder(_Payload)
+
+
+def one_line(text: str, limit: int = 72) -> str:
+    """Text in a single line, cut with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def when(moment: float) -> str:
+    """A moment in the reader's own time."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
+
+
+def plain(session: SessionInfo, messages: Sequence[Message], *, full: bool) -> str:
+    """The conversation to read in a terminal; what tools brought is cut unless `full`."""
+    heading = f"{session.id}  {one_line(session.title)}\n{_facts(session)}"
+    return "\n\n".join([heading, *(_said(message, full=full) for message in messages)]) + "\n"
+
+
+def markdown(session: SessionInfo, messages: Sequence[Message]) -> str:
+    """The conversation as a document: questions, tool calls, answers and their sources."""
+    parts = [f"# {one_line(session.title) or session.id}", f"`{session.id}` · {_facts(session)}"]
+    for turn in _turns(messages):
+        for message in turn:
+            parts.extend(_sections(message))
+        parts.extend(_source_list(turn))
+    return "\n\n".join(parts) + "\n"
+
+
+def _facts(session: SessionInfo) -> str:
+    return f"{session.provider}/{session.model} · {when(session.updated)} · {session.status}"
+
+
+def _said(message: Message, *, full: bool) -> str:
+    text = message.content or ""
+    if message.role in ("tool", "system") and not full:
+        text = _brief(text)
+    calls = [f"→ {call.name} {call.arguments}" for call in message.tool_calls]
+    failed = " (failed)" if message.is_error else ""
+    return "\n".join(filter(None, [f"[{_SPEAKERS[message.role]}{failed}]", text, *calls]))
+
+
+def _brief(text: str) -> str:
+    kept = "\n".join(text.split("\n")[:_BRIEF_LINES])[:_BRIEF_CHARACTERS]
+    rest = len(text) - len(kept)
+    return f"{kept}\n… {rest} more characters, shown with `--full`" if rest else text
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
+    """The messages by question; a reminder of the loop to itself begins no new one."""
+    turn: list[Message] = []
+    for message in messages:
+        if message.role == "user" and message.content != LIMIT_REACHED and turn:
+            yield turn
+            turn = []
+        turn.append(message)
+    if turn:
+        yield turn
+
+
+def _sections(message: Message) -> Iterator[str]:
+    text = (message.content or "").strip()
+    if message.role == "user" and text and text != LIMIT_REACHED:
+        yield f"## Question\n\n{text}"
+    if message.role == "assistant" and text:
+        yield text if message.tool_calls else f"## Answer\n\n{text}"
+    for call in message.tool_calls:
+        yield f"Called `{call.name}`:\n\n{_fenced(call.arguments)}"
+
+
+def _fenced(text: str) -> str:
+    """A code block whose fence is longer than any in the text, so that nothing breaks out of it."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}json\n{text}\n{fence}"
+
+
+def _source_list(turn: Sequence[Message]) -> Iterator[str]:
+    """The pages the answer cites, under its own numbers; else all that were seen."""
+    seen, sources = [source for message in turn for source in _sources(message)], Sources()
+    sources.add(seen)
+    last = turn[-1]
+    cited = cite(last.content or "", last.provider_data, sources) if last.role == "assistant" else ()
+    titles = {source.url: source.title for source in reversed(seen)}
+    lines = [f"- [{c.n}] {_link(c.title, c.url)}" for c in cited]
+    lines = lines or [f"- {_link(title, url)}" for url, title in reversed(titles.items())]
+    if lines:
+        yield "## Sources\n\n" + "\n".join(lines)
+
+
+def _sources(message: Message) -> list[Source]:
+    if message.role != "tool" or message.is_error or not message.content:
+        return []
+    try:
+        payload = _payloads.decode(message.content)
+    except msgspec.DecodeError:
+        return []
+    return [
+        Source(url=row.url, title=row.title or "", text=row.description or row.content or "")
+        for row in (*payload.data.web, *payload.results)
+        if not row.error
+    ]
+
+
+def _link(title: str, url: str) -> str:
+    words = re.sub(r"([\[\]\\])", r"\\\1", one_line(title or url))
+    return f"[{words}](<{url.replace('<', '%3C').replace('>', '%3E')}>)"

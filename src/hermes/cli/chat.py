@@ -1,0 +1,114 @@
+"""Ask one question, or hold a conversation."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+
+import click
+
+from hermes.app import DEFAULT_TOOLS, Dialogue, Runtime, Terms
+from hermes.cli._question import clean, read_question
+from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
+from hermes.cli._settings import read_settings
+from hermes.cli._shell import complain
+from hermes.errors import HermesError, UsageError
+from hermes.store import Session
+
+
+@click.command()
+@click.option("-q", "--query", help="The question; standard input is appended to it.")
+@click.option("-m", "--model", default="", metavar="PROVIDER/MODEL", help="Who answers.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json-lines", is_flag=True, help="Print each event as a line of JSON.")
+@click.option("--no-stream", is_flag=True, help="Print the answer when it is whole.")
+@click.option("-c", "--continue", "resume_last", is_flag=True, help="Go on with the last session.")
+@click.option("-r", "--resume", metavar="ID", help="Go on with this session.")
+@click.option("--tools", multiple=True, metavar="NAME", help="Toolsets or tools to offer, or `none`.")
+@click.option("--max-turns", type=click.IntRange(min=1), help="Model calls allowed for one answer.")
+def command(
+    query: str | None,
+    model: str,
+    as_json: bool,
+    json_lines: bool,
+    no_stream: bool,
+    resume_last: bool,
+    resume: str | None,
+    tools: tuple[str, ...],
+    max_turns: int | None,
+) -> int:
+    """Ask one question with -q or on standard input, or hold a conversation."""
+    if as_json and json_lines:
+        raise UsageError("`--json` and `--json-lines` exclude each other")
+    runtime = Runtime(read_settings())
+    redact = runtime.config.redactor()
+    renderer: Renderer
+    if as_json:
+        renderer = JsonRenderer(redact)
+    elif json_lines:
+        renderer = LinesRenderer(redact)
+    else:
+        renderer = TextRenderer(redact, live=sys.stdout.isatty() and not no_stream)
+    interactive = query is None and sys.stdin.isatty()
+    question = "" if interactive else read_question(query, sys.stdin)
+    with asyncio.Runner() as runner:
+        try:
+            session = runner.run(_find_session(runtime, resume_last, resume))
+            history = runner.run(runtime.store().messages(session.id)) if session else ()
+            terms = Terms(
+                model=model, tools=_tool_names(tools), session=session, history=history, max_turns=max_turns
+            )
+            dialogue = runtime.converse(terms)
+            _say_who_serves(runtime, model)
+            if interactive:
+                return _talk(runner, dialogue, renderer)
+            answer = runner.run(dialogue.ask(question, renderer.show))
+            return 0 if answer.complete else 1
+        finally:
+            runner.run(runtime.__aexit__())
+
+
+def _talk(runner: asyncio.Runner, dialogue: Dialogue, renderer: Renderer) -> int:
+    """Questions until the end of input. Ctrl-C stops an answer; at the prompt it leaves."""
+    while True:
+        try:
+            question = clean(input("> ")).strip()
+        except EOFError:
+            click.echo(err=True)
+            return 0
+        if not question:
+            continue
+        try:
+            runner.run(dialogue.ask(question, renderer.show))
+        except KeyboardInterrupt:
+            click.echo("stopped; what was said is kept", err=True)
+        except HermesError as error:
+            complain(error)
+
+
+async def _find_session(runtime: Runtime, resume_last: bool, resume: str | None) -> Session | None:
+    if resume:
+        return await runtime.store().find(resume)
+    if not resume_last:
+        return None
+    session = await runtime.store().latest()
+    if session is None:
+        raise UsageError("there is no session to go on with", hint='start one with `hermes chat -q "…"`')
+    return session
+
+
+def _tool_names(given: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(name.strip() for item in given for name in item.split(",") if name.strip())
+    return () if names == ("none",) else names or DEFAULT_TOOLS
+
+
+def _say_who_serves(runtime: Runtime, model: str) -> None:
+    choice = runtime.choose_model(model)
+    endpoint = choice.endpoint
+    search, extract = runtime.services.web.served_by
+    backends = f"`{search}`" if search == extract else f"`{search}` and `{extract}`"
+    click.echo(
+        f"answering with `{endpoint.provider.name}/{endpoint.model}` ({choice.reason}), "
+        f"searching with {backends}; "
+        "change with `-m PROVIDER/MODEL` and `hermes config set web.backend NAME`",
+        err=True,
+    )

@@ -1,0 +1,212 @@
+"""The only sockets: requests out, replies in, under deadlines, caps and one layer of retries."""
+
+import asyncio
+import io
+import os
+import random as _random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from functools import lru_cache
+from types import TracebackType
+
+import aiohttp
+from multidict import CIMultiDict
+
+from hermes.errors import HttpStatus, NetError, ProtocolBroken
+from hermes.events import RetryWaiting
+from hermes.net import faults, target
+from hermes.net.reply import CREDENTIALS, Caps, Reply
+from hermes.net.retry import RetryBudget, RetryPolicy, retry_after
+from hermes.net.target import Target
+from hermes.protocols import HttpReply, HttpRequest
+
+OnRetry = Callable[[RetryWaiting], None]
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_KEEP_ALIVE = 60.0
+_LARGE_BODY = 1024 * 1024
+_POLICY = RetryPolicy()
+_CAPS = Caps()
+
+
+class Client:
+    """A `Wire` over one pool of connections, opened when first used and bound to that event loop.
+
+    `clock` is wall time in seconds since 1970, for waits that servers give as a date; `sleep` and
+    `random` are what a retry waits with; `environ` is asked for proxies.
+    """
+
+    def __init__(
+        self,
+        *,
+        retry: RetryPolicy = _POLICY,
+        caps: Caps = _CAPS,
+        user_agent: str = "hermes",
+        environ: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        random: Callable[[], float] = _random.random,
+    ) -> None:
+        self._retry = retry
+        self._caps = caps
+        self._user_agent = user_agent
+        self._proxies = target.proxies(environ)
+        self._clock = clock
+        self._sleep = sleep
+        self._random = random
+        self._session: aiohttp.ClientSession | None = None
+        self._budgets: dict[str, RetryBudget] = {}
+
+    def open(
+        self, request: HttpRequest, on_retry: OnRetry | None = None
+    ) -> AbstractAsyncContextManager[HttpReply]:
+        """Send the request and enter with a 2xx reply; raises `NetError` otherwise.
+
+        Connections that fail and statuses that pass are tried again as the policy says, and
+        `on_retry` hears of each wait before it begins. Leaving closes what was not read.
+        """
+        return _Call(self, request, on_retry)
+
+    async def close(self) -> None:
+        """Close every connection; a later request opens new ones."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def enter(self, request: HttpRequest, on_retry: OnRetry | None) -> Reply:
+        """All attempts of one call, up to the reply that is a success."""
+        where = target.parse(request.url)
+        total_at = asyncio.get_running_loop().time() + request.deadlines.total
+        attempt = 1
+        while True:
+            try:
+                reply = await self._attempt(request, where, total_at)
+            except NetError as error:
+                wait = self._wait(error, attempt, where.origin, total_at)
+                if wait is None:
+                    raise
+                if on_retry is not None:
+                    on_retry(RetryWaiting(str(error), wait, attempt))
+            else:
+                if self._budgets:
+                    self._give_back(where.origin)
+                return reply
+            await self._sleep(wait)
+            attempt += 1
+
+    def _wait(self, error: NetError, attempt: int, origin: str, total_at: float) -> float | None:
+        wait = self._retry.delay(error, attempt, self._random)
+        if wait is None or asyncio.get_running_loop().time() + wait >= total_at:
+            return None
+        return wait if self._budgets.setdefault(origin, RetryBudget()).spend() else None
+
+    def _give_back(self, origin: str) -> None:
+        budget = self._budgets.get(origin)
+        if budget is not None:
+            budget.give_back()
+
+    async def _attempt(self, request: HttpRequest, where: Target, total_at: float) -> Reply:
+        deadlines = request.deadlines
+        answer_at = asyncio.get_running_loop().time() + deadlines.first_byte
+        try:
+            async with asyncio.timeout_at(min(answer_at, total_at)):
+                response, where = await self._exchange(request, where)
+        except TimeoutError:
+            if answer_at < total_at:
+                raise faults.deadline_passed("first byte", deadlines.first_byte, where.origin) from None
+            raise faults.deadline_passed("total", deadlines.total, where.origin) from None
+        reply = Reply(response, request, where.origin, self._caps, total_at)
+        if 200 <= reply.status < 300:
+            return reply
+        raise await self._refusal(reply, where)
+
+    async def _refusal(self, reply: Reply, where: Target) -> HttpStatus:
+        """The error of a reply that is not a success; its connection is closed or back in the pool."""
+        try:
+            body = await reply.read_start(self._caps.error_body)
+        finally:
+            reply.close()
+        wait = retry_after(reply.headers, self._clock())
+        error = HttpStatus(reply.status, reply.headers, body, retry_after=wait)
+        if reply.status in _REDIRECTS:
+            error.hint = f"`{where.origin}` has moved: check the address that is set for it"
+        return error
+
+    async def _exchange(self, request: HttpRequest, where: Target) -> tuple[aiohttp.ClientResponse, Target]:
+        """The answer's headers, after any redirects; only what reads is redirected, never a POST."""
+        headers = request.headers
+        follows = request.method in ("GET", "HEAD")
+        for _ in range(self._caps.redirects + 1):
+            response = await self._send(request, where, headers)
+            if not follows or response.status not in _REDIRECTS or "location" not in response.headers:
+                return response, where
+            response.close()
+            place = target.redirected(where, response.headers["location"])
+            if place.origin != where.origin:
+                headers = {name: value for name, value in headers.items() if name.lower() not in CREDENTIALS}
+            where = place
+        raise ProtocolBroken(f"`{where.origin}` redirects more than {self._caps.redirects} times")
+
+    async def _send(
+        self, request: HttpRequest, where: Target, headers: Mapping[str, str]
+    ) -> aiohttp.ClientResponse:
+        session = self._session or self._open_session()
+        body: bytes | io.BytesIO | None = request.body or None
+        if len(request.body) > _LARGE_BODY:  # aiohttp writes bytes in one go, and warns of it
+            body = io.BytesIO(request.body)
+        try:
+            return await session.request(
+                request.method,
+                where.url,
+                headers=headers,
+                data=body,
+                allow_redirects=False,
+                timeout=_timeout(request.deadlines.connect),
+                proxy=target.proxy_for(where, self._proxies) if self._proxies else None,
+            )
+        except aiohttp.ClientError as error:
+            raise faults.before_headers(error, where, request.deadlines.connect) from error
+        except ValueError as error:
+            raise NetError(
+                f"the request to `{where.origin}` has a header that cannot be sent",
+                hint="look for line breaks and odd characters in the key",
+            ) from error
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=CIMultiDict({"User-Agent": self._user_agent}),
+            max_line_size=self._caps.headers,
+            max_field_size=self._caps.headers,
+        )
+        # aiohttp would send a GET again by itself, which no policy and no budget would see.
+        self._session._retry_connection = False  # noqa: SLF001
+        return self._session
+
+
+class _Call:
+    """One call as a context: entered with the reply, left with its connection let go."""
+
+    __slots__ = ("_client", "_on_retry", "_reply", "_request")
+
+    def __init__(self, client: Client, request: HttpRequest, on_retry: OnRetry | None) -> None:
+        self._client = client
+        self._request = request
+        self._on_retry = on_retry
+
+    async def __aenter__(self) -> Reply:
+        self._reply = await self._client.enter(self._request, self._on_retry)
+        return self._reply
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._reply.close()
+
+
+@lru_cache(maxsize=64)
+def _timeout(connect: float) -> aiohttp.ClientTimeout:
+    """aiohttp keeps the time to connect; the rest is kept here, exactly and with our own words."""
+    return aiohttp.ClientTimeout(total=None, connect=connect, ceil_threshold=float("inf"))

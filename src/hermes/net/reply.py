@@ -1,0 +1,146 @@
+"""A reply in the making: its body within the caps and the deadlines, whole or as events."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+import aiohttp
+import msgspec
+
+from hermes.errors import NetError, ProtocolBroken, TooLarge
+from hermes.net import faults
+from hermes.net.sse import SseDecoder
+from hermes.protocols import HttpRequest
+
+CREDENTIALS = frozenset({"authorization", "proxy-authorization", "x-api-key", "api-key", "cookie"})
+_QUOTED = 200
+
+
+class Caps(msgspec.Struct, frozen=True):
+    """The most bytes that are taken from a server, and the most redirects followed for it.
+
+    `raw` and `decoded` bound a body that is read whole. An event stream keeps nothing, so that one
+    event is bounded, and the stream by the deadline for the whole call.
+    """
+
+    raw: int = 10 * 1024 * 1024
+    decoded: int = 20 * 1024 * 1024
+    headers: int = 64 * 1024
+    event: int = 8 * 1024 * 1024
+    error_body: int = 64 * 1024
+    redirects: int = 5
+
+
+class Reply:
+    """An `HttpReply` over aiohttp. Its watch is one timer that moves itself, not one per read."""
+
+    __slots__ = (
+        "_caps", "_content", "_loop", "_origin", "_request", "_response", "_timer", "_total_at",
+        "_waiting_since", "headers", "status",
+    )  # fmt: skip
+
+    def __init__(
+        self, response: aiohttp.ClientResponse, request: HttpRequest, origin: str, caps: Caps, total_at: float
+    ) -> None:
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+        self._response = response
+        self._content = response.content
+        self._request = request
+        self._origin = origin
+        self._caps = caps
+        self._total_at = total_at
+        self._loop = asyncio.get_running_loop()
+        self._waiting_since: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def read(self) -> bytes:
+        """The whole body, within the caps."""
+        chunks: list[bytes] = []
+        size = 0
+        caps = self._caps
+        self._start_watch()
+        while chunk := await self._chunk():
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > caps.decoded or self._content.total_raw_bytes > caps.raw:
+                self.close()
+                reached = caps.decoded if size > caps.decoded else caps.raw
+                raise TooLarge(f"the answer of `{self._origin}` is larger than {reached} bytes")
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    async def events(self) -> AsyncIterator[Sequence[bytes]]:
+        """The data of each event, one batch per network read that finished any."""
+        media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media_type != "text/event-stream":
+            raise await self._not_events(media_type)
+        feed = SseDecoder(self._caps.event).feed
+        self._start_watch()
+        while chunk := await self._chunk():
+            if batch := feed(chunk):
+                yield batch
+
+    async def read_start(self, limit: int) -> bytes:
+        """The first bytes of a body that explains a failure: cut at the limit, and where it breaks."""
+        start = b""
+        self._start_watch()
+        try:
+            while len(start) < limit and (chunk := await self._chunk()):
+                start += chunk
+        except NetError:
+            return start[:limit]
+        return start[:limit]
+
+    def close(self) -> None:
+        """Let the connection go; when the body was not taken to its end, it is cut at once."""
+        if self._timer is not None:
+            self._timer.cancel()
+        connection = self._response.connection
+        if connection is not None and connection.transport is not None:
+            connection.transport.abort()
+        self._response.close()
+
+    async def _chunk(self) -> bytes:
+        """What the next network read brings; empty at the end of the body."""
+        self._waiting_since = self._loop.time()
+        try:
+            return await self._content.readany()
+        except aiohttp.ClientError as error:
+            raise faults.in_body(error, self._origin) from error
+        finally:
+            self._waiting_since = None
+
+    def _start_watch(self) -> None:
+        if self._timer is None and not self._content.is_eof():
+            self._watch()
+
+    def _watch(self) -> None:
+        """Look again when the next deadline could pass; fail the reader when it has."""
+        now, deadlines = self._loop.time(), self._request.deadlines
+        idle_at = (now if self._waiting_since is None else self._waiting_since) + deadlines.idle
+        due = min(idle_at, self._total_at)
+        if now < due:
+            self._timer = self._loop.call_at(due, self._watch)
+            return
+        if idle_at < self._total_at:
+            error = faults.deadline_passed("idle", deadlines.idle, self._origin)
+        else:
+            error = faults.deadline_passed("total", deadlines.total, self._origin)
+        self._content.set_exception(error)
+        self.close()
+
+    async def _not_events(self, media_type: str) -> ProtocolBroken:
+        start = await self.read_start(4 * _QUOTED)
+        kind = f"`{media_type}`" if media_type else "no content type"
+        quote = _quote(start, self._request.headers)
+        said = f": {quote}" if quote else " and no text"
+        return ProtocolBroken(f"`{self._origin}` answered with {kind} instead of an event stream{said}")
+
+
+def _quote(body: bytes, sent: Mapping[str, str]) -> str:
+    """The start of a text in one printable line, without any credential that was sent."""
+    text = body.decode(errors="replace")
+    for name, value in sent.items():
+        if name.lower() in CREDENTIALS:
+            text = text.replace(value.rpartition(" ")[2] or value, "***")
+    line = " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+    return line[:_QUOTED]

@@ -1,0 +1,96 @@
+"""Where a request goes: its URL judged once, and the proxy that the environment asks for."""
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+import msgspec
+from yarl import URL
+
+from hermes.errors import NetError, ProtocolBroken
+
+_SCHEMES = frozenset({"http", "https"})
+_FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
+
+
+class Target(msgspec.Struct, frozen=True):
+    """`origin` (scheme, host and port) is all that a message may say of the URL."""
+
+    url: URL
+    origin: str
+    is_loopback: bool
+
+
+@lru_cache(maxsize=512)
+def parse(address: str) -> Target:
+    """The target of an address; raises `NetError` for one that cannot be sent to, and never prints it."""
+    if _FORBIDDEN.search(address):
+        raise NetError("a URL cannot hold spaces, control characters or backslashes")
+    try:
+        url = URL(address)
+        origin = str(url.origin())
+    except ValueError:
+        raise NetError("the URL has no valid scheme, host and port") from None
+    if url.scheme not in _SCHEMES:
+        raise NetError(f"`{url.scheme}` URLs cannot be requested", hint="use http or https")
+    if url.user is not None or url.password is not None:
+        raise NetError(f"the URL of `{origin}` holds a user name or a password", hint="send it in a header")
+    return Target(url, origin, _is_loopback(url.host or ""))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def proxies(environ: Mapping[str, str]) -> dict[str, str]:
+    """The `*_proxy` variables by scheme; the lower-case name wins, as it does for curl."""
+    found: dict[str, str] = {}
+    for name in sorted(environ):  # upper case sorts first, lower case overwrites it
+        scheme = name.lower().removesuffix("_proxy")
+        if scheme != name.lower() and environ[name]:
+            found[scheme] = environ[name]
+    return found
+
+
+def proxy_for(target: Target, found: Mapping[str, str]) -> URL | None:
+    """The proxy to use for a target; this machine itself is never asked for through one."""
+    scheme = target.url.scheme
+    value = found.get(scheme) or found.get("all")
+    if not value or target.is_loopback or _is_exempt(target.url, found.get("no", "")):
+        return None
+    try:
+        proxy = URL(value if "://" in value else f"http://{value}")
+    except ValueError:
+        proxy = URL()
+    if proxy.scheme not in _SCHEMES or not proxy.host:
+        hint = f"set `{scheme.upper()}_PROXY` to `http://HOST:PORT`, or unset it"
+        raise NetError(f"the proxy set for `{scheme}` is not an http proxy", hint=hint)
+    return proxy
+
+
+def _is_exempt(url: URL, no_proxy: str) -> bool:
+    """Whether a comma-separated list names the host, a domain above it, or everything."""
+    host = url.host or ""
+    for entry in no_proxy.lower().split(","):
+        name = entry.strip()
+        domain = name.removeprefix("*").removeprefix(".")
+        if name == "*" or (domain and (host == domain or host.endswith(f".{domain}"))):
+            return True
+        if name == f"{host}:{url.port}":
+            return True
+    return False
+
+
+def redirected(target: Target, location: str) -> Target:
+    """Where a redirect leads; raises `ProtocolBroken` when nobody should follow it."""
+    try:
+        place = parse(str(target.url.join(URL(location))))
+    except (ValueError, NetError) as error:
+        raise ProtocolBroken(f"`{target.origin}` redirects to an address that cannot be used") from error
+    if target.url.scheme == "https" and place.url.scheme != "https":
+        raise ProtocolBroken(f"`{target.origin}` redirects from https to http")
+    return place

@@ -1,0 +1,164 @@
+"""Markdown in, sentences out: each clean of marks, with the place it was found at."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+import msgspec
+
+from hermes.providers.scout.words import surface, term
+
+
+class Sentence(msgspec.Struct, frozen=True):
+    """One sentence as it can be quoted. `block` numbers its paragraph, list item or table row."""
+
+    text: str
+    words: tuple[str, ...]
+    terms: tuple[str, ...]
+    block: int
+    place: int
+    heading: str
+    code: str = ""
+    """The fenced block right after the sentence, when the sentence introduces one."""
+
+
+class Block(msgspec.Struct, frozen=True):
+    """A stretch of text between blank lines, or a fenced block of code."""
+
+    text: str
+    heading: str
+    is_code: bool = False
+
+
+_FENCE = re.compile(r"^\s{0,3}(```+|~~~+)")
+_HEADING = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
+_UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_RULE = re.compile(r"^[\s|:*_\-=+]*$")
+_QUOTE = re.compile(r"^\s{0,3}(?:>\s?)+")
+
+_INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>\n]{0,300}>"), ""),
+    (re.compile(r"!\[[^\]\n]*\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"), ""),
+    (re.compile(r"\[\\?\[[^\[\]\n]{0,20}\\?\]\]\([^()\n]*\)"), ""),
+    (re.compile(r"\[([^\[\]\n]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"), r"\1"),
+    (re.compile(r"\\?\[(?:\d{1,3}|[a-z]|note \d+|citation needed|edit|update)\\?\]"), ""),
+    (re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]"), r"\1"),
+    (re.compile(r"<(https?://[^\s<>]+)>"), r"\1"),
+    (re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])"), r"\1"),
+    (re.compile(r"(?<!\w)_(?=\S)([^_\n]+?)(?<=\S)_(?!\w)"), r"\1"),
+    (re.compile(r"~~(.+?)~~"), r"\1"),
+    (re.compile(r"\\([\\`*_{}\[\]()#+\-.!|>~])"), r"\1"),
+    (re.compile(r"\s+"), " "),
+)
+
+
+def clean(text: str) -> str:
+    """Markdown's inline marks taken off; reference marks like `[12]` would pass for citations and go too."""
+    for pattern, instead in _INLINE:
+        text = pattern.sub(instead, text)
+    return text.strip()
+
+
+_END = re.compile(r"([.!?…]+[\"'”’»)\]]*)\s+(?=[\"'“‘«(\[]*[^\W_a-zß-öø-ÿ])|([。！？]+[」』”）]*)")  # noqa: RUF001
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\"'“])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Lt|Col|Gen|Capt|Sgt|Rev|Hon|Gov|"
+    r"Sen|Rep|Mt|Ft|No|Nos|Vol|vol|pp|p|ed|eds|ca|cf|c|fl|b|d|r|vs|v|etc|approx|est|Inc|Ltd|Co|Corp|Bros|Art|art|"
+    r"Fig|fig|al|e\.g|i\.e|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|Ave|Blvd|Univ|Dept|viz|esp|Ph\.D)\.$"
+)
+_STARTERS = re.compile(
+    r"[\"'“(]*(?:The|This|These|That|Those|It|Its|He|His|She|Her|They|Their|In|On|At|By|For|From|After|Before|As|"
+    r"When|While|However|Although|Since|There|A|An|We|But|And|If|During|With|Some|Many|Most|One)\b"
+)
+_ACRONYM = re.compile(r"(?:^|\s)\(?(?:[A-Z]\.){2,}$")
+
+
+def sentences(text: str) -> list[str]:
+    """A paragraph cut at its sentence ends; abbreviations, initials and decimals do not end one."""
+    found: list[str] = []
+    start = 0
+    for match in _END.finditer(text):
+        end = match.end(1) if match.group(1) else match.end(2)
+        if match.group(1) and not _ends_sentence(text[start:end], text[match.end() : match.end() + 20]):
+            continue
+        found.append(text[start:end].strip())
+        start = end
+    found.append(text[start:].strip())
+    return [sentence for sentence in found if sentence]
+
+
+def _ends_sentence(so_far: str, rest: str) -> bool:
+    if not so_far.endswith("."):
+        return True
+    if _ACRONYM.search(so_far):
+        return bool(_STARTERS.match(rest))
+    return not _ABBREVIATION.search(so_far[-12:])
+
+
+def blocks(markdown: str) -> Iterator[Block]:
+    """The blocks of a page in order, each under the headings it stands below."""
+    headings: list[str] = []
+    held: list[str] = []
+    fence = ""
+    for line in [*markdown.splitlines(), ""]:
+        if fence:
+            if line.strip().startswith(fence) and not line.strip().strip(fence[0]):
+                yield Block("\n".join(held), _under(headings), is_code=True)
+                fence, held = "", []
+            else:
+                held.append(line)
+            continue
+        opened, title = _FENCE.match(line), _HEADING.match(line)
+        underlined = bool(held and len(held) == 1 and _UNDERLINE.match(line) and not _ITEM.match(held[0]))
+        if underlined:
+            headings = _placed(headings, 1 if "=" in line else 2, held.pop())
+            continue
+        body = _QUOTE.sub("", line)
+        if held and (opened or title or not body.strip() or _ITEM.match(body) or body.lstrip().startswith("|")):
+            yield Block(" ".join(held), _under(headings))
+            held = []
+        if opened:
+            fence = opened.group(1)
+        elif title:
+            headings = _placed(headings, len(title.group(1)), title.group(2))
+        elif not _RULE.match(body):
+            held.append(body.strip())
+    if held:
+        yield Block("\n".join(held) if fence else " ".join(held), _under(headings), is_code=bool(fence))
+
+
+def _placed(headings: list[str], level: int, title: str) -> list[str]:
+    kept = headings[: level - 1]
+    return [*kept, *[""] * (level - 1 - len(kept)), clean(title)]
+
+
+def _under(headings: list[str]) -> str:
+    return " / ".join(heading for heading in headings if heading)
+
+
+_LONGEST_CODE = 15
+
+
+@lru_cache(maxsize=32)
+def read(markdown: str) -> tuple[Sentence, ...]:
+    """Every sentence of a page. Pure, and remembered for the last few pages."""
+    found: list[Sentence] = []
+    for number, block in enumerate(blocks(markdown)):
+        if block.is_code:
+            _attach(found, block, number)
+            continue
+        for place, text in enumerate(sentences(clean(_ITEM.sub("", block.text, count=1)))):
+            words = tuple(surface(text))
+            if words:
+                found.append(
+                    Sentence(text, words, tuple(map(term, words)), number, place, block.heading)
+                )
+    return tuple(found)
+
+
+def _attach(found: list[Sentence], block: Block, number: int) -> None:
+    """A short block of code belongs to the sentence that introduces it."""
+    introduces = found and found[-1].block == number - 1 and found[-1].text.rstrip().endswith(":")
+    if introduces and 0 < len(block.text.splitlines()) <= _LONGEST_CODE:
+        found[-1] = msgspec.structs.replace(found[-1], code=block.text)

@@ -1,0 +1,227 @@
+"""Conversations, kept: every message is on disk when `append` returns."""
+
+import time
+from collections.abc import Callable, Sequence
+from sqlite3 import Connection, IntegrityError
+from typing import Any, Literal
+
+import msgspec
+
+from hermes.errors import StoreError, StoreUnavailable, UnknownName, UsageError
+from hermes.messages import Message
+from hermes.store import search
+from hermes.store.database import Database
+from hermes.store.search import SearchHit
+from hermes.store.text import legible
+
+Status = Literal["open", "done", "interrupted", "failed"]
+
+_SESSIONS = "SELECT id, title, created, updated, provider, model, cwd, status, messages FROM sessions"
+_TEXTS = ("id", "title", "provider", "model", "cwd")
+_NEWEST_FIRST = "ORDER BY updated DESC, id DESC"
+_OFFERED = 50
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Message)
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A conversation: when it was begun and last used, with whom, and in which folder."""
+
+    id: str
+    title: str
+    created: float
+    updated: float
+    provider: str
+    model: str
+    cwd: str
+
+
+class SessionInfo(Session, frozen=True):
+    """A stored session. Status `open` means that its last turn has not ended."""
+
+    status: Status
+    messages: int
+
+
+def new_session_id(now: float, entropy: bytes) -> str:
+    """An id that sorts by time and is short to type; three bytes of `entropy` are used."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}-{entropy[:3].hex()}"
+
+
+class Store:
+    """The sessions of one file. Several processes may use it at once.
+
+    Raises `StoreUnavailable` when nothing can be saved, so that a shell goes on without. A damaged
+    file is set aside; `notices` then says where it is.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    @classmethod
+    def open(cls, path: str | None, clock: Callable[[], float] = time.time) -> "Store":
+        """The store in a file, made for its owner alone when missing; in memory without a path."""
+        return cls(Database(path, clock), clock)
+
+    @property
+    def notices(self) -> Sequence[str]:
+        return self._database.notices
+
+    async def create(self, session: Session) -> None:
+        """Begin a session; its id must be new."""
+        texts = {name: legible(getattr(session, name)) for name in _TEXTS}
+        values = {"created": session.created, "updated": session.updated, **texts}
+
+        def insert(db: Connection) -> None:
+            try:
+                db.execute(
+                    "INSERT INTO sessions (id, title, created, updated, provider, model, cwd)"
+                    " VALUES (:id, :title, :created, :updated, :provider, :model, :cwd)",
+                    values,
+                )
+            except IntegrityError as error:
+                raise StoreError(f"session `{session.id}` already exists") from error
+
+        self._database.write(insert)
+
+    async def append(self, session_id: str, messages: Sequence[Message]) -> None:
+        """Add messages in order, all or none. The session is `open` until it is marked."""
+        bodies = [_encode(message) for message in messages]
+        now = self._clock()
+
+        def insert(db: Connection) -> None:
+            counted = db.execute(
+                "UPDATE sessions SET updated = ?, status = 'open', messages = messages + ?"
+                " WHERE id = ? RETURNING messages",
+                (now, len(bodies), session_id),
+            ).fetchall()
+            if not counted:
+                raise _gone(session_id)
+            first = counted[0][0] - len(bodies) + 1
+            rows = [(session_id, seq, now, body) for seq, body in enumerate(bodies, first)]
+            db.executemany("INSERT INTO messages (session, seq, created, body) VALUES (?, ?, ?, ?)", rows)
+
+        self._database.write(insert)
+
+    async def messages(self, session_id: str) -> tuple[Message, ...]:
+        """All that was said in a session, in order."""
+        await self._require(session_id)
+        rows = self._database.read(
+            lambda db: db.execute(
+                "SELECT seq, CAST(body AS BLOB) FROM messages WHERE session = ? ORDER BY seq", (session_id,)
+            ).fetchall()
+        )
+        return tuple(_decode(session_id, seq, body) for seq, body in rows)
+
+    async def latest(self, cwd: str | None = None) -> SessionInfo | None:
+        """The session used last: in the folder `cwd` when given, else anywhere."""
+        if cwd is None:
+            found = self._sessions(f"{_NEWEST_FIRST} LIMIT 1")
+        else:
+            found = self._sessions(f"WHERE cwd = ? {_NEWEST_FIRST} LIMIT 1", legible(cwd))
+        return found[0] if found else None
+
+    async def find(self, reference: str) -> SessionInfo:
+        """The session with this id, this title, or the only one whose id begins so."""
+        wanted = legible(reference)
+        found = (
+            self._sessions("WHERE id = ?", wanted)
+            or self._sessions(f"WHERE title = ? COLLATE NOCASE {_NEWEST_FIRST}", wanted)
+            or self._sessions(f"WHERE substr(id, 1, ?) = ? {_NEWEST_FIRST}", len(wanted) or -1, wanted)
+        )
+        if not found:
+            raise self._unknown(wanted)
+        if len(found) > 1:
+            candidates = ", ".join(f"`{session.id}`" for session in found[:8])
+            raise UsageError(
+                f"`{wanted}` stands for {len(found)} sessions", hint=f"give one of their ids: {candidates}"
+            )
+        return found[0]
+
+    async def list(self, limit: int) -> Sequence[SessionInfo]:
+        """The sessions used last, newest first."""
+        return self._sessions(f"{_NEWEST_FIRST} LIMIT ?", limit)
+
+    async def search(self, text: str, limit: int) -> Sequence[SearchHit]:
+        """Messages that hold every word of `text`, or words that begin so; the best first."""
+        query = search.build_query(text)
+        hits: Sequence[SearchHit] | None = None if query else ()
+        while hits is None:
+            hits = self._database.write(lambda db: search.step(db, query, limit))
+        return hits
+
+    async def delete(self, session_id: str) -> None:
+        """Remove a session with all its messages."""
+        await self._require(session_id)
+
+        def remove(db: Connection) -> None:
+            search.forget(db, session_id)
+            db.execute("DELETE FROM messages WHERE session = ?", (session_id,))
+            db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+            search.lower_mark(db)
+
+        self._database.write(remove)
+
+    async def mark(self, session_id: str, status: Status) -> None:
+        """Say how the last turn ended; call it after the turn's last `append`."""
+
+        def update(db: Connection) -> None:
+            if not db.execute("UPDATE sessions SET status = ? WHERE id = ?", (status, session_id)).rowcount:
+                raise _gone(session_id)
+
+        self._database.write(update)
+
+    async def check(self) -> Sequence[str]:
+        """What SQLite finds wrong with the file; nothing when it is sound."""
+        rows = self._database.read(lambda db: db.execute("PRAGMA quick_check").fetchall())
+        return [text for (text,) in rows if text != "ok"]
+
+    async def close(self) -> None:
+        self._database.close()
+
+    def _sessions(self, condition: str, *values: str | int) -> Sequence[SessionInfo]:
+        rows = self._database.read(lambda db: db.execute(f"{_SESSIONS} {condition}", values).fetchall())
+        return [SessionInfo(*row) for row in rows]
+
+    async def _require(self, session_id: str) -> None:
+        if not self._sessions("WHERE id = ?", legible(session_id)):
+            raise self._unknown(session_id)
+
+    def _unknown(self, reference: str) -> UnknownName:
+        recent = self._sessions(f"{_NEWEST_FIRST} LIMIT ?", _OFFERED)
+        names = {name for session in recent for name in (session.id, session.title) if name.isprintable()}
+        return UnknownName("session", reference, names - {""})
+
+
+def _gone(session_id: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"session `{session_id}` is not in the store", hint="it was removed while in use; start a new one"
+    )
+
+
+def _encode(message: Message) -> str:
+    try:
+        return _encoder.encode(message).decode()
+    except UnicodeEncodeError:
+        return _encoder.encode(_legible_tree(msgspec.to_builtins(message))).decode()
+
+
+def _legible_tree(value: Any) -> Any:
+    match value:
+        case str():
+            return legible(value)
+        case dict():
+            return {_legible_tree(key): _legible_tree(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_legible_tree(item) for item in value]
+        case _:
+            return value
+
+
+def _decode(session_id: str, seq: int, body: bytes) -> Message:
+    try:
+        return _decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise StoreError(f"message {seq} of session `{session_id}` cannot be read: {error}") from error

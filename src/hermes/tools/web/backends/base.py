@@ -1,0 +1,29 @@
+"""What a backend declares, and what it is given to work with."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from hermes.protocols import DocumentIndex, WebBackend
+
+
+class Services(Protocol):
+    """What a backend may use: each is made when first asked for."""
+
+    def index(self) -> DocumentIndex: ...
+
+    def setting(self, name: str) -> str | None:
+        """An environment variable, stripped; None when unset or blank."""
+        ...
+
+
+class Backend(msgspec.Struct, frozen=True):
+    """One web backend. `available` looks at settings only and never touches the network."""
+
+    name: str
+    title: str
+    connect: Callable[[Services], WebBackend]
+    available: Callable[[Services], bool]
+    searches: bool = True
+    extracts: bool = True

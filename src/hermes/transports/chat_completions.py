@@ -1,0 +1,366 @@
+"""The chat-completions wire: OpenAI's first protocol, spoken by most servers since."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hermes.errors import InvalidResponse, ModelError
+from hermes.events import Delta, Reasoning, Text
+from hermes.messages import (
+    FinishReason,
+    Message,
+    NormalizedResponse,
+    ToolCall,
+    Usage,
+    build_tool_call,
+    with_ids,
+)
+from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
+from hermes.transports.base import ConversionMemo, count, error_for_status, error_text, request_headers
+
+_FINISH: dict[str, FinishReason] = {
+    "stop": "stop",
+    "end": "stop",
+    "eos": "stop",
+    "end_turn": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "tool_use": "tool_calls",
+    "content_filter": "content_filter",
+    "safety": "content_filter",
+    "incomplete": "incomplete",
+}
+
+
+class _Function(msgspec.Struct):
+    name: str | None = None
+    arguments: Any = None
+
+
+class _WireCall(msgspec.Struct):
+    index: int | None = None
+    id: str | int | None = None
+    function: _Function | None = None
+
+
+class _WireMessage(msgspec.Struct):
+    """A delta of a stream or the message of a whole reply: the same keys."""
+
+    content: Any = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    tool_calls: list[_WireCall] | None = None
+    annotations: list[dict[str, Any]] | None = None
+
+
+class _Choice(msgspec.Struct):
+    delta: _WireMessage | None = None
+    message: _WireMessage | None = None
+    finish_reason: Any = None
+
+
+class _WireEvent(msgspec.Struct):
+    choices: list[_Choice] | None = None
+    usage: dict[str, Any] | None = None
+    error: Any = None
+    model: str | None = None
+    citations: list[Any] | None = None
+
+
+_decode_event = msgspec.json.Decoder(_WireEvent).decode
+
+
+class _Slot:
+    """One tool call while its pieces arrive."""
+
+    def __init__(self, index: int | None, id: str | None) -> None:
+        self.index = index
+        self.id = id
+        self.name = ""
+        self.pieces: list[str] = []
+
+    def closed(self) -> bool:
+        return isinstance(self.call().parse(), dict) and bool(self.pieces)
+
+    def call(self, *, truncated: bool = False) -> ToolCall:
+        return ToolCall(id=self.id, name=self.name, arguments="".join(self.pieces), truncated=truncated)
+
+
+class _Assembler:
+    """Builds one response. A whole reply is fed as one event, so both paths end in the same state."""
+
+    def __init__(self) -> None:
+        self._events = 0
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._echo: list[str] | None = None
+        self._refusal: list[str] = []
+        self._slots: list[_Slot] = []
+        self._finish: object = None
+        self._usage: Usage | None = None
+        self._data: dict[str, Any] = {}
+
+    def feed(self, payload: bytes) -> Sequence[Delta]:
+        if payload == b"[DONE]":
+            return ()
+        self._events += 1
+        try:
+            event = _decode_event(payload)
+        except msgspec.DecodeError as error:
+            raise InvalidResponse(f"event {self._events} of the reply is malformed: {error}") from error
+        if event.error is not None:
+            raise _error_event(event.error, payload)
+        if event.usage:
+            self._usage = read_usage(event.usage)
+        if event.model and "model" not in self._data:
+            self._data["model"] = event.model
+        if event.citations:
+            self._data["citations"] = event.citations
+        if not event.choices:
+            return ()
+        choice = event.choices[0]
+        if choice.finish_reason is not None:
+            self._finish = choice.finish_reason
+        said = choice.delta or choice.message
+        return self._take(said) if said is not None else ()
+
+    def feed_whole(self, body: bytes) -> Sequence[Delta]:
+        deltas = self.feed(body)
+        if self._finish is None and self._said_anything():
+            # A whole reply is complete by arriving; servers that name no reason mean an ordinary end.
+            self._finish = "stop"
+        return deltas
+
+    def finish(self) -> NormalizedResponse:
+        if not self._said_anything() and self._finish is None:
+            raise InvalidResponse("the provider sent an empty reply")
+        reason = map_finish_reason(self._finish)
+        cut = self._finish is None or reason == "length"
+        calls = [slot.call(truncated=cut and self._is_cut(slot)) for slot in self._slots]
+        if self._finish is None:
+            self._data["partial"] = True
+        elif str(self._finish).lower() not in _FINISH:
+            self._data["raw_finish_reason"] = str(self._finish)
+        text: str | None = "".join(self._text) or None
+        if self._refusal:
+            self._data["refusal"] = "".join(self._refusal)
+            if text is None and not calls:
+                text, reason = self._data["refusal"], "content_filter" if reason == "stop" else reason
+        if self._echo is not None:
+            self._data["reasoning_content"] = "".join(self._echo)
+        if cut:
+            reason = "length"
+        elif calls and reason == "stop":
+            reason = "tool_calls"
+        return NormalizedResponse(
+            content=text,
+            tool_calls=list(with_ids(calls)) or None,
+            finish_reason=reason,
+            reasoning="".join(self._reasoning) or None,
+            usage=self._usage,
+            provider_data=self._data or None,
+        )
+
+    def _said_anything(self) -> bool:
+        return bool(self._text or self._slots or self._reasoning or self._refusal)
+
+    def _is_cut(self, slot: _Slot) -> bool:
+        # The last call of a cut reply may look whole and still miss its end.
+        return slot is self._slots[-1] or not slot.closed()
+
+    def _take(self, said: _WireMessage) -> Sequence[Delta]:
+        deltas: list[Delta] = []
+        thought = said.reasoning_content if said.reasoning_content is not None else said.reasoning
+        if said.reasoning_content is not None:
+            self._echo = self._echo or []
+            self._echo.append(said.reasoning_content)
+        if thought:
+            self._reasoning.append(thought)
+            deltas.append(Reasoning(thought))
+        if said.content:
+            text = said.content if isinstance(said.content, str) else join_parts(said.content)
+            self._text.append(text)
+            deltas.append(Text(text))
+        if said.refusal:
+            self._refusal.append(said.refusal)
+        for piece in said.tool_calls or ():
+            self._take_call(piece)
+        if said.annotations:
+            self._data.setdefault("annotations", []).extend(said.annotations)
+        return deltas
+
+    def _take_call(self, piece: _WireCall) -> None:
+        id = str(piece.id) if piece.id not in (None, "") else None
+        function = piece.function or _Function()
+        slot = self._slot_for(piece.index, id, function)
+        slot.id = slot.id or id
+        if function.name:
+            slot.name = function.name
+        if function.arguments is not None:
+            slot.pieces.append(build_tool_call(None, "", function.arguments).arguments)
+
+    def _slot_for(self, index: int | None, id: str | None, function: _Function) -> _Slot:
+        """The call this piece belongs to. Servers disagree on indexes, so ids decide first."""
+        if id is not None:
+            for slot in self._slots:
+                if slot.id == id:
+                    return slot
+        same = [slot for slot in self._slots if slot.index == index] if index is not None else self._slots
+        last = same[-1] if same else None
+        if last is None or (id is not None and last.id is not None):
+            return self._open(index, id)
+        starts_over = bool(function.name) and (function.name != last.name or bool(function.arguments))
+        if id is None and starts_over and last.closed():
+            return self._open(index, id)
+        return last
+
+    def _open(self, index: int | None, id: str | None) -> _Slot:
+        slot = _Slot(index, id)
+        self._slots.append(slot)
+        return slot
+
+
+class Transport:
+    """The protocol itself. An instance remembers converted messages; its answers never change."""
+
+    api_mode: ApiMode = "chat_completions"
+
+    def __init__(self) -> None:
+        self._memo = ConversionMemo(convert_message)
+
+    def convert_messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        return self._memo.convert_all(messages)
+
+    def convert_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": dict(tool.parameters),
+                },
+            }
+            for tool in tools
+        ]
+
+    def build_kwargs(self, request: Request, provider: Provider) -> dict[str, Any]:
+        """The request as the vendor's SDK would be called. `messages` stands last: the bytes before
+        and the older messages stay the same from turn to turn, which is what prefix caches need."""
+        kwargs: dict[str, Any] = {"model": request.model}
+        limit = request.max_output_tokens or provider.max_tokens
+        if limit is not None:
+            kwargs[provider.max_tokens_key] = limit
+        if request.stream:
+            kwargs["stream"] = True
+            if provider.stream_usage:
+                kwargs["stream_options"] = {"include_usage": True}
+        if request.tools:
+            kwargs["tools"] = self.convert_tools(request.tools)
+            if request.tool_choice != "auto":
+                kwargs["tool_choice"] = request.tool_choice
+        kwargs["messages"] = self.convert_messages(request.messages)
+        return kwargs
+
+    def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
+        body = dict(kwargs)
+        extra = body.pop("extra_body", None)
+        if extra:
+            body = {**extra, **body}
+        return HttpRequest(
+            method="POST",
+            url=f"{endpoint.base_url.rstrip('/')}/chat/completions",
+            headers=request_headers(endpoint),
+            body=msgspec.json.encode(body),
+        )
+
+    def assembler(self) -> _Assembler:
+        return _Assembler()
+
+    def normalize_response(self, response: bytes) -> NormalizedResponse:
+        assembler = _Assembler()
+        assembler.feed_whole(response)
+        return assembler.finish()
+
+    def validate_response(self, response: bytes) -> bool:
+        try:
+            event = _decode_event(response)
+        except msgspec.DecodeError:
+            return False
+        return event.error is None and bool(event.choices)
+
+    def extract_cache_stats(self, response: bytes) -> dict[str, int] | None:
+        usage = read_usage(_decode_event(response).usage or {})
+        if not usage.cached_tokens and not usage.cache_write_tokens:
+            return None
+        return {"cached_tokens": usage.cached_tokens, "creation_tokens": usage.cache_write_tokens}
+
+    def map_finish_reason(self, reason: object) -> FinishReason:
+        return map_finish_reason(reason)
+
+    def read_error(self, status: int, body: bytes, retry_after: float | None = None) -> ModelError:
+        words, _ = error_text(body)
+        return error_for_status(status, words, retry_after)
+
+
+def convert_message(message: Message) -> dict[str, Any]:
+    """One message in the vendor's form: only the keys the wire knows, so strict servers accept it."""
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content or ""}
+    wire: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        wire["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments or "{}"},
+            }
+            for call in message.tool_calls
+        ]
+    elif message.content is None:
+        wire["content"] = ""
+    return wire
+
+
+def map_finish_reason(reason: object) -> FinishReason:
+    """One of the closed set; what nobody knows counts as an ordinary end."""
+    return _FINISH.get(str(reason).lower(), "stop")
+
+
+def read_usage(usage: Mapping[str, Any]) -> Usage:
+    prompt, completion = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
+    read = _details(usage, "prompt_tokens_details", "cached_tokens")
+    write = _details(usage, "prompt_tokens_details", "cache_write_tokens")
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        total_tokens=prompt + completion,
+        cached_tokens=read
+        or count(usage.get("cache_read_input_tokens"))
+        or count(usage.get("prompt_cache_hit_tokens")),
+        cache_write_tokens=write or count(usage.get("cache_creation_input_tokens")),
+        reasoning_tokens=_details(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+
+
+def join_parts(content: object) -> str:
+    """The text of content given as a list of parts."""
+    parts = content if isinstance(content, list) else [content]
+    return "".join(str(part.get("text", "")) if isinstance(part, dict) else str(part) for part in parts)
+
+
+def _details(usage: Mapping[str, Any], group: str, key: str) -> int:
+    details = usage.get(group)
+    return count(details.get(key)) if isinstance(details, Mapping) else 0
+
+
+def _error_event(error: object, payload: bytes) -> ModelError:
+    """An error object inside a reply of status 200 means what the same HTTP status would."""
+    words, _ = error_text(payload)
+    code = error.get("code") if isinstance(error, Mapping) else None
+    status = code if isinstance(code, int) and 400 <= code <= 599 else 500
+    return error_for_status(status, words, None)
