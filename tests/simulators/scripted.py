@@ -1,6 +1,6 @@
 """A server on loopback that does, byte for byte, what a test says.
 
-    async with ScriptedServer(b"HTTP/1.1 204 No Content\\r\\n\\r\\n") as server:
+    async with ScriptedServer(http_reply(200, b"{}", content_type="application/json")) as server:
         ...                         # server.url, server.requests
 
 The script is bytes (sent to every request, then the connection is closed), a list of them (one per
@@ -122,6 +122,14 @@ class ScriptedServer:
     async def _replay(self, exchange: Exchange) -> None:
         await exchange.send(self._replies[min(len(self.requests), len(self._replies)) - 1])
         exchange.close()
+
+
+def http_reply(status: int = 200, body: bytes = b"", **headers: object) -> bytes:
+    """A whole reply that ends its connection; `retry_after=3` becomes the header `retry-after: 3`."""
+    fields = {"content-length": len(body), "connection": "close"}
+    fields |= {name.replace("_", "-"): value for name, value in headers.items()}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"HTTP/1.1 {status} Scripted\r\n{lines}\r\n".encode() + body
 
 
 async def _receive(reader: asyncio.StreamReader) -> Received:

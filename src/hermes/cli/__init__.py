@@ -4,8 +4,6 @@ import sys
 
 from hermes import __version__
 
-INTERRUPTED = 130
-
 
 def main() -> None:
     """Run the command line. `--version` answers before anything else is imported."""
@@ -17,5 +15,5 @@ def main() -> None:
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        code = 130
     sys.exit(code)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import click
 
 from hermes import __version__, discover
-from hermes.cli import INTERRUPTED
 from hermes.errors import HermesError, Interrupted
 
 
@@ -63,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         complain(Interrupted("interrupted"))
-        return INTERRUPTED
+        return Interrupted.exit_code
     except BrokenPipeError:
         return _reader_left()
     except Exception as error:  # noqa: BLE001  # the shell's one border: a bug is told, not thrown at the user

@@ -16,6 +16,7 @@ from multidict import CIMultiDict
 from hermes.errors import HttpStatus, NetError, ProtocolBroken
 from hermes.events import RetryWaiting
 from hermes.net import faults, target
+from hermes.net.inflate import ENCODINGS
 from hermes.net.reply import CREDENTIALS, Caps, Reply
 from hermes.net.retry import RetryBudget, RetryPolicy, retry_after
 from hermes.net.target import Target
@@ -166,18 +167,19 @@ class Client:
                 proxy=target.proxy_for(where, self._proxies) if self._proxies else None,
             )
         except aiohttp.ClientError as error:
-            raise faults.before_headers(error, where, request.deadlines.connect) from error
-        except ValueError as error:
+            raise faults.before_headers(error, where, request.deadlines.connect) from None
+        except ValueError:
             raise NetError(
                 f"the request to `{where.origin}` has a header that cannot be sent",
                 hint="look for line breaks and odd characters in the key",
-            ) from error
+            ) from None
 
     def _open_session(self) -> aiohttp.ClientSession:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE),
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers=CIMultiDict({"User-Agent": self._user_agent}),
+            headers=CIMultiDict({"User-Agent": self._user_agent, "Accept-Encoding": ENCODINGS}),
+            auto_decompress=False,
             max_line_size=self._caps.headers,
             max_field_size=self._caps.headers,
         )

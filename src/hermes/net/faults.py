@@ -65,8 +65,6 @@ def before_headers(error: aiohttp.ClientError, target: Target, connect: float) -
 
 def in_body(error: aiohttp.ClientError, origin: str) -> NetError:
     """The failure of a reply whose headers had arrived."""
-    if _caused_by(error, http_exceptions.ContentEncodingError):
-        return ProtocolBroken(f"`{origin}` sent a body whose compression is damaged")
     cut = (http_exceptions.ContentLengthError, http_exceptions.TransferEncodingError, OSError)
     if isinstance(error, aiohttp.ClientPayloadError) and not _caused_by(error, *cut):
         return ProtocolBroken(f"`{origin}` sent a body that breaks HTTP")

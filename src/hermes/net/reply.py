@@ -8,6 +8,7 @@ import msgspec
 
 from hermes.errors import NetError, ProtocolBroken, TooLarge
 from hermes.net import faults
+from hermes.net.inflate import Damaged, Inflater
 from hermes.net.sse import SseDecoder
 from hermes.protocols import HttpRequest
 
@@ -34,7 +35,7 @@ class Reply:
     """An `HttpReply` over aiohttp. Its watch is one timer that moves itself, not one per read."""
 
     __slots__ = (
-        "_caps", "_content", "_loop", "_origin", "_request", "_response", "_timer", "_total_at",
+        "_caps", "_content", "_inflater", "_loop", "_origin", "_request", "_response", "_timer", "_total_at",
         "_waiting_since", "headers", "status",
     )  # fmt: skip
 
@@ -50,6 +51,7 @@ class Reply:
         self._caps = caps
         self._total_at = total_at
         self._loop = asyncio.get_running_loop()
+        self._inflater: Inflater | None = None
         self._waiting_since: float | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -58,7 +60,7 @@ class Reply:
         chunks: list[bytes] = []
         size = 0
         caps = self._caps
-        self._start_watch()
+        self._start()
         while chunk := await self._chunk():
             chunks.append(chunk)
             size += len(chunk)
@@ -74,7 +76,7 @@ class Reply:
         if media_type != "text/event-stream":
             raise await self._not_events(media_type)
         feed = SseDecoder(self._caps.event).feed
-        self._start_watch()
+        self._start()
         while chunk := await self._chunk():
             if batch := feed(chunk):
                 yield batch
@@ -82,8 +84,8 @@ class Reply:
     async def read_start(self, limit: int) -> bytes:
         """The first bytes of a body that explains a failure: cut at the limit, and where it breaks."""
         start = b""
-        self._start_watch()
         try:
+            self._start()
             while len(start) < limit and (chunk := await self._chunk()):
                 start += chunk
         except NetError:
@@ -100,18 +102,43 @@ class Reply:
         self._response.close()
 
     async def _chunk(self) -> bytes:
-        """What the next network read brings; empty at the end of the body."""
+        """The next bytes of the body, decoded; empty at its end."""
+        inflater = self._inflater
+        if inflater is None:
+            return await self._receive()
+        try:
+            while not (piece := inflater.pull()):
+                received = await self._receive()
+                if not received:
+                    inflater.finish()
+                    return b""
+                inflater.push(received)
+        except Damaged:
+            raise self._damaged() from None
+        return piece
+
+    async def _receive(self) -> bytes:
+        """What the next network read brings."""
         self._waiting_since = self._loop.time()
         try:
             return await self._content.readany()
         except aiohttp.ClientError as error:
-            raise faults.in_body(error, self._origin) from error
+            raise faults.in_body(error, self._origin) from None
         finally:
             self._waiting_since = None
 
-    def _start_watch(self) -> None:
+    def _start(self) -> None:
+        encoding = self.headers.get("content-encoding", "identity").lower()
+        if encoding != "identity":
+            try:
+                self._inflater = Inflater(encoding)
+            except Damaged:
+                raise self._damaged() from None
         if self._timer is None and not self._content.is_eof():
             self._watch()
+
+    def _damaged(self) -> ProtocolBroken:
+        return ProtocolBroken(f"`{self._origin}` sent a compressed body that cannot be read")
 
     def _watch(self) -> None:
         """Look again when the next deadline could pass; fail the reader when it has."""

@@ -28,8 +28,9 @@ def parse(address: str) -> Target:
     if _FORBIDDEN.search(address):
         raise NetError("a URL cannot hold spaces, control characters or backslashes")
     try:
-        url = URL(address)
-        origin = str(url.origin())
+        url = _url(address)
+        origin = str(url.origin()).lower()
+        (url.raw_host or "").encode("idna")  # what a lookup does first; a name it cannot take is no name
     except ValueError:
         raise NetError("the URL has no valid scheme, host and port") from None
     if url.scheme not in _SCHEMES:
@@ -37,6 +38,11 @@ def parse(address: str) -> Target:
     if url.user is not None or url.password is not None:
         raise NetError(f"the URL of `{origin}` holds a user name or a password", hint="send it in a header")
     return Target(url, origin, _is_loopback(url.host or ""))
+
+
+def _url(text: str) -> URL:
+    """An address as it was written: quoted anew, a signed path would lose its signature."""
+    return URL(text, encoded=text.isascii())
 
 
 def _is_loopback(host: str) -> bool:
@@ -88,9 +94,11 @@ def _is_exempt(url: URL, no_proxy: str) -> bool:
 def redirected(target: Target, location: str) -> Target:
     """Where a redirect leads; raises `ProtocolBroken` when nobody should follow it."""
     try:
-        place = parse(str(target.url.join(URL(location))))
-    except (ValueError, NetError) as error:
-        raise ProtocolBroken(f"`{target.origin}` redirects to an address that cannot be used") from error
+        if "\\" in location:
+            raise ValueError
+        place = parse(str(target.url.join(_url(location.replace(" ", "%20")))))
+    except (ValueError, NetError):
+        raise ProtocolBroken(f"`{target.origin}` redirects to an address that cannot be used") from None
     if target.url.scheme == "https" and place.url.scheme != "https":
         raise ProtocolBroken(f"`{target.origin}` redirects from https to http")
     return place

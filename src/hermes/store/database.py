@@ -44,8 +44,8 @@ class Database:
 
     def close(self) -> None:
         with self._lock:
-            self._path = self._identity = None
-            _close(self._connection)
+            self._path = None
+            self._disconnect()
 
     def _guarded(self, act: Callable[[], T]) -> T:
         with self._lock:
@@ -55,9 +55,7 @@ class Database:
             except sqlite3.Error as error:
                 fault = faults.translate(error, self.name)
                 if isinstance(fault, StoreCorrupt) and self._path:
-                    _close(self._connection)
-                    self._set_aside()
-                    self._connect()
+                    self._replace()
                     fault.hint = self.notices[-1]
                 raise fault from error
 
@@ -80,36 +78,39 @@ class Database:
         try:
             self._connect()
         except StoreCorrupt:
-            self._set_aside()
-            self._connect()
+            self._replace()
 
     def _connect(self) -> None:
+        """Connect to the file; a damaged one stays open, for `_replace`."""
         if self._path:
             _create_private(self._path)
         self._identity = _identity(self._path)
-        self._connection = connect(self._path)
+        self._connection = _connection(self._path or ":memory:")
+        try:
+            _patiently(lambda: _prepare(self._connection, self.name))
+        except sqlite3.Error as error:
+            fault = faults.translate(error, self.name)
+            if not isinstance(fault, StoreCorrupt):
+                self._disconnect()
+            raise fault from error
+        except StoreError:
+            self._disconnect()
+            raise
 
-    def _set_aside(self) -> None:
+    def _disconnect(self) -> None:
+        self._identity = None
+        _close(self._connection)
+
+    def _replace(self) -> None:
+        """Set the damaged file aside and start a new one.
+
+        Moved first and closed then: SQLite does not touch the log of a file that has moved.
+        """
         aside = set_aside(self.name, self._identity, self._clock())
+        _close(self._connection)
         kept = f"it is kept as `{aside}`" if aside else "another process set it aside"
         self.notices.append(f"the session history was damaged: {kept}, and a new one was started")
-
-
-def connect(path: str | None) -> sqlite3.Connection:
-    """A connection to a file of the newest schema that can be written."""
-    file = path or "memory"
-    connection = sqlite3.connect(
-        path or ":memory:", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-    )
-    try:
-        _patiently(lambda: _prepare(connection, file))
-    except sqlite3.Error as error:
-        _close(connection)
-        raise faults.translate(error, file) from error
-    except StoreError:
-        _close(connection)
-        raise
-    return connection
+        self._connect()
 
 
 def set_aside(path: str, damaged: Identity, now: float) -> str | None:
@@ -118,7 +119,7 @@ def set_aside(path: str, damaged: Identity, now: float) -> str | None:
     None when the file at `path` is no longer the damaged one: another process was quicker. The lock
     is a database of its own, because SQLite's locks end with their process on every platform.
     """
-    lock = sqlite3.connect(f"{path}.lock", timeout=BUSY_SECONDS, isolation_level=None)
+    lock = _connection(f"{path}.lock")
     try:
         lock.execute("BEGIN EXCLUSIVE")
         if _identity(path) != damaged:
@@ -136,6 +137,13 @@ def set_aside(path: str, damaged: Identity, now: float) -> str | None:
     finally:
         _close(lock)
     return aside
+
+
+def _connection(file: str) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise faults.translate(error, file) from error
 
 
 def _prepare(connection: sqlite3.Connection, file: str) -> None:

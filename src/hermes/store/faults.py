@@ -15,6 +15,8 @@ _UNAVAILABLE = {
     sqlite3.SQLITE_IOERR: ("cannot be read or written", "check the disk, its free space and your quota"),
     sqlite3.SQLITE_NOMEM: ("needs more memory than there is", "close other programs and try again"),
 }
+# A bare constraint, without the detail that our own tables would give, is a clash within the index.
+_IN_SEARCH_INDEX = (sqlite3.SQLITE_CORRUPT_VTAB, sqlite3.SQLITE_CONSTRAINT)
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -25,7 +27,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 def is_in_search_index(error: sqlite3.Error) -> bool:
     """Whether only the full-text index is damaged, which can be built anew from the messages."""
-    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_CORRUPT_VTAB
+    return getattr(error, "sqlite_errorcode", 0) in _IN_SEARCH_INDEX
 
 
 def translate(error: sqlite3.Error, file: str) -> StoreError:

@@ -34,7 +34,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
             UNIQUE (session, seq)
         )
         """,
-        # SQLite reads JSON to a limited depth only; what is nested deeper is kept, but not searchable.
+        # One row that is damaged, or nested too deep for SQLite, must not end every search.
         """
         CREATE VIEW message_text AS
         SELECT id, iif(json_valid(body), json_extract(body, '$.content'), '') AS text FROM messages

@@ -126,11 +126,7 @@ class Store:
     async def find(self, reference: str) -> SessionInfo:
         """The session with this id, this title, or the only one whose id begins so."""
         wanted = legible(reference)
-        found = (
-            self._sessions("WHERE id = ?", wanted)
-            or self._sessions(f"WHERE title = ? COLLATE NOCASE {_NEWEST_FIRST}", wanted)
-            or self._sessions(f"WHERE substr(id, 1, ?) = ? {_NEWEST_FIRST}", len(wanted) or -1, wanted)
-        )
+        found = self._named(wanted)
         if not found:
             raise self._unknown(wanted)
         if len(found) > 1:
@@ -180,6 +176,15 @@ class Store:
 
     async def close(self) -> None:
         self._database.close()
+
+    def _named(self, wanted: str) -> Sequence[SessionInfo]:
+        if not wanted:
+            return ()
+        return (
+            self._sessions("WHERE id = ?", wanted)
+            or self._sessions(f"WHERE title = ? COLLATE NOCASE {_NEWEST_FIRST}", wanted)
+            or self._sessions(f"WHERE substr(id, 1, ?) = ? {_NEWEST_FIRST}", len(wanted), wanted)
+        )
 
     def _sessions(self, condition: str, *values: str | int) -> Sequence[SessionInfo]:
         rows = self._database.read(lambda db: db.execute(f"{_SESSIONS} {condition}", values).fetchall())

@@ -9,7 +9,7 @@ from hermes.providers.scout.passages import Sentence, read
 from hermes.providers.scout.words import root, synonyms, terms
 
 EXACT = 1.0
-_ROOT, _PREFIX, _SYNONYM, _SPELLING = 0.8, 0.55, 0.45, 0.6
+_ROOT, _SPELLING, _OPENING, _SYNONYM = 0.8, 0.6, 0.55, 0.45
 
 
 class Library:
@@ -18,69 +18,58 @@ class Library:
     def __init__(self, pages: tuple[tuple[str, str], ...]) -> None:
         self.sentences: list[Sentence] = []
         self.page_of: list[int] = []
-        self.start_of: list[int] = []
-        self.titles: list[frozenset[str]] = []
-        for number, (title, markdown) in enumerate(pages):
-            self.start_of.append(len(self.sentences))
-            found = read(markdown)
-            self.sentences.extend(found)
-            self.page_of.extend([number] * len(found))
-            self.titles.append(frozenset(terms(title)))
-        self.postings: dict[str, list[int]] = {}
+        self.blocks: list[range] = []
+        """For each sentence, the numbers of the sentences of its paragraph."""
+        self.titles = [frozenset(terms(title)) for title, _ in pages]
+        for number, (_, markdown) in enumerate(pages):
+            self._add(number, read(markdown))
+        self.postings = self._postings()
         self._families: dict[str, list[str]] = defaultdict(list)
         self._openings: dict[str, list[str]] = defaultdict(list)
-        self._index()
-        self.mean_length = sum(len(s.terms) for s in self.sentences) / max(1, len(self.sentences))
-
-    def _index(self) -> None:
-        postings: dict[str, list[int]] = defaultdict(list)
-        for number, sentence in enumerate(self.sentences):
-            for stem in dict.fromkeys(sentence.terms):
-                postings[stem].append(number)
-        self.postings = dict(postings)
         for stem in self.postings:
             self._families[root(stem)].append(stem)
             self._openings[stem[:4]].append(stem)
 
-    def neighbours(self, number: int, step: int) -> range:
-        """The sentence before or after on the same page, as a range of none or one."""
+    def _add(self, page: int, found: tuple[Sentence, ...]) -> None:
+        start = first = len(self.sentences)
+        self.sentences.extend(found)
+        self.page_of.extend([page] * len(found))
+        for number in range(start + 1, len(self.sentences) + 1):
+            if number == len(self.sentences) or self.sentences[number].block != self.sentences[first].block:
+                self.blocks.extend([range(first, number)] * (number - first))
+                first = number
+
+    def _postings(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, sentence in enumerate(self.sentences):
+            for stem in dict.fromkeys(sentence.terms):
+                found[stem].append(number)
+        return dict(found)
+
+    def neighbour(self, number: int, step: int) -> int | None:
+        """The sentence `step` further on the same page."""
         other = number + step
         inside = 0 <= other < len(self.sentences) and self.page_of[other] == self.page_of[number]
-        return range(other, other + 1) if inside else range(0)
+        return other if inside else None
 
-    def block_range(self, number: int) -> range:
-        """The sentences of the paragraph a sentence stands in."""
-        sentence = self.sentences[number]
-        start = end = number
-        while start and self.sentences[start - 1].block == sentence.block and self.page_of[start - 1] == self.page_of[number]:
-            start -= 1
-        while end + 1 < len(self.sentences) and self.sentences[end + 1].block == sentence.block and self.page_of[end + 1] == self.page_of[number]:
-            end += 1
-        return range(start, end + 1)
-
-    def heads(self, number: int) -> frozenset[str]:
+    def headings(self, number: int) -> frozenset[str]:
         """The terms of the page's title and of the headings above a sentence."""
         return self.titles[self.page_of[number]] | _heading_terms(self.sentences[number].heading)
 
     def akin(self, stem: str) -> dict[str, float]:
         """The terms in these pages that may stand for `stem`, with how surely."""
         found = {other: _SYNONYM for other in synonyms(stem) if other in self.postings}
-        for other in self._openings.get(stem[:4], ()):
-            if _shared_opening(stem, other):
-                found[other] = max(found.get(other, 0.0), _PREFIX)
-        for other in self._families.get(root(stem), ()):
-            found[other] = _ROOT
+        found |= {other: _OPENING for other in self._openings.get(stem[:4], ()) if _same_opening(stem, other)}
+        found |= dict.fromkeys(self._families.get(root(stem), ()), _ROOT)
         if stem in self.postings:
             found[stem] = EXACT
-        elif not found and len(stem) > 4:
-            found = {other: _SPELLING for other in self.postings if _near(stem, other)}
-        return found
+        return found or {other: _SPELLING for other in self.postings if _near(stem, other)}
 
     def rarity(self, akin: Iterable[tuple[str, float]]) -> float:
         """Inverse document frequency of a term together with its inflections."""
-        seen = sum(len(self.postings[stem]) for stem, strength in akin if strength >= _ROOT)
         total = len(self.sentences)
-        return math.log(1 + (total - min(seen, total) + 0.5) / (min(seen, total) + 0.5))
+        seen = min(total, sum(len(self.postings[stem]) for stem, strength in akin if strength >= _ROOT))
+        return math.log(1 + (total - seen + 0.5) / (seen + 0.5))
 
 
 @lru_cache(maxsize=4096)
@@ -88,17 +77,15 @@ def _heading_terms(heading: str) -> frozenset[str]:
     return frozenset(terms(heading))
 
 
-def _shared_opening(one: str, other: str) -> bool:
-    if one[:1].isdigit() or min(len(one), len(other)) < 5:
-        return False
-    longest = max(len(one), len(other))
-    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return same >= 5 and same >= 0.65 * longest
+def _same_opening(one: str, other: str) -> bool:
+    shorter, longer = sorted((len(one), len(other)))
+    need = max(5, math.ceil(0.65 * longer))
+    return shorter >= need and one[:need] == other[:need] and not one[0].isdigit()
 
 
 def _near(one: str, other: str) -> bool:
-    """Whether two words differ by little, as a slip of spelling does."""
-    if abs(len(one) - len(other)) > 2 or one[:1] != other[:1] or one[:1].isdigit():
+    """Whether two words differ by as little as a slip of spelling."""
+    if len(one) < 5 or abs(len(one) - len(other)) > 2 or one[0] != other[0] or one[0].isdigit():
         return False
     mine = {one[at : at + 2] for at in range(len(one) - 1)}
     theirs = {other[at : at + 2] for at in range(len(other) - 1)}

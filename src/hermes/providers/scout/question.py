@@ -1,7 +1,9 @@
 """What a question asks: its terms, what kind of answer it expects, and the noun it asks about."""
 
 import re
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 import msgspec
@@ -20,9 +22,9 @@ class Question(msgspec.Struct, frozen=True):
     names: frozenset[str]
     numbers: frozenset[str]
     focus: tuple[str, ...]
-    pairs: tuple[tuple[str, str], ...]
+    pairs: tuple[tuple[int, int], ...]
     phrases: tuple[str, ...]
-    all_terms: frozenset[str]
+    said: frozenset[str]
 
 
 _WHEN_NOUNS = frozenset("year years date day month century decade era time period season".split())
@@ -77,9 +79,9 @@ def analyse(text: str) -> Question:
         names=frozenset(term(word) for word in _names(words)),
         numbers=frozenset(stem for word, stem in content if any(char.isdigit() for char in word)),
         focus=tuple(term(word) for word in focus),
-        pairs=tuple(zip([s for _, s in content], [s for _, s in content[1:]], strict=False)),
-        phrases=tuple(a or b for a, b in _QUOTED.findall(text)),
-        all_terms=frozenset(map(term, words)),
+        pairs=tuple((one, two) for one, two in pairwise(stems.index(stem) for _, stem in content) if one != two),
+        phrases=tuple((a or b).casefold() for a, b in _QUOTED.findall(text)),
+        said=frozenset(map(term, words)),
     )
 
 
@@ -137,5 +139,39 @@ def _kind_of_what(rest: list[str], focus: list[str]) -> Kind:
     return "what"
 
 
-def has_number(word: str) -> bool:
-    return word[:1].isdigit() or word.casefold() in NUMBER_WORDS
+_TIMES = frozenset(
+    "january february march april may june july august september october november december spring summer autumn "
+    "winter century centuries decade monday tuesday wednesday thursday friday saturday sunday bc ad bce".split()
+)
+_OPENERS = frozenset(
+    "however although other another many several later today early unlike according despite following modern new".split()
+)
+
+
+def could_answer(question: Question, words: Sequence[str], stems: Sequence[str]) -> list[int]:
+    """The places of words that by their looks could answer the question, and are not part of it."""
+    looks = _LOOKS.get(question.kind)
+    if looks is None:
+        return []
+    return [
+        at for at, (word, stem) in enumerate(zip(words, stems, strict=True))
+        if stem not in question.said and looks(word, at)
+    ]  # fmt: skip
+
+
+def _like_a_name(word: str, at: int) -> bool:
+    low = word.casefold()
+    return word[0].isupper() and low not in STOP and (at > 0 or low not in _OPENERS)
+
+
+def _like_a_time(word: str, _: int) -> bool:
+    return word[0].isdigit() or word.casefold() in _TIMES
+
+
+def _like_a_number(word: str, _: int) -> bool:
+    return word[0].isdigit() or word.casefold() in NUMBER_WORDS
+
+
+_LOOKS: dict[Kind, Callable[[str, int], bool]] = {
+    "who": _like_a_name, "where": _like_a_name, "when": _like_a_time, "number": _like_a_number,
+}  # fmt: skip

@@ -8,7 +8,11 @@ import re
 
 MAX_DEPTH = 1_000
 MAX_TAGS = 400_000
-MAX_ATTRIBUTE = r"[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+)?+)?+"
+MAX_ATTRIBUTES = 1_000
+MAX_FORMATTING = 50
+MAX_REOPENED = 2_000_000
+
+_ATTRIBUTE = r"[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+)?+)?+"
 _ONE_ATTRIBUTE = re.compile(_ATTRIBUTE)
 _TOKEN = re.compile(
     rf"<!--(?:-?>|.*?--!?>|.*)|<[!?][^>]*+>?|</(?P<close>[a-zA-Z][^\s/>]*+)[^>]*+>?"
@@ -104,10 +108,7 @@ class _Tamer:
     def _start(self, name: str, token: re.Match[str]) -> int:
         """Take a start tag; returns where reading goes on."""
         attributes = token["attributes"]
-        if (
-            len(attributes) > MAX_ATTRIBUTES
-            and attributes.count("=") + attributes.count(" ") > MAX_ATTRIBUTES
-        ):
+        if len(attributes) > 2 * MAX_ATTRIBUTES and len(_ONE_ATTRIBUTE.findall(attributes)) > MAX_ATTRIBUTES:
             self._replace(token, f"<{name}>", "attributes of an overlong tag were left out")
         if raw := _RAW.get(name):
             closing = raw.search(self.html, token.end())

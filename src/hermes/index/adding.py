@@ -1,0 +1,88 @@
+"""Files brought into the index: only what changed is read, and a failure stays with its file."""
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from hermes.errors import DocumentError
+from hermes.index import records
+from hermes.index.addresses import file_url, path_of
+from hermes.index.database import Database
+from hermes.index.walk import Found, files
+from hermes.protocols import Page
+
+BATCH_DOCUMENTS = 32
+BATCH_CHARACTERS = 2_000_000
+
+Read = Callable[[str], Page]
+Progress = Callable[[int, int, str], None]
+"""Called with how many files are done, how many there are, and the one that comes next."""
+
+
+class AddReport(msgspec.Struct, frozen=True):
+    """What became of the files."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    failed: tuple[tuple[str, str], ...] = ()
+
+
+class Adding:
+    """One call of `add`: walks, reads, and writes in batches."""
+
+    def __init__(self, database: Database, read: Read) -> None:
+        self._database = database
+        self._read = read
+        self._known = database.run(lambda connection: records.known(connection, "file://"))
+        self._documents: list[records.Record] = []
+        self._touched: list[tuple[str, int, int]] = []
+        self._counts = {"added": 0, "updated": 0, "unchanged": 0}
+        self._failed: list[tuple[str, str]] = []
+
+    def run(self, paths: Sequence[str], progress: Progress | None) -> AddReport:
+        found = list(files(paths))
+        for number, file in enumerate(found):
+            if progress is not None:
+                progress(number, len(found), file.path)
+            self._take(file)
+            if self._is_full():
+                self._write()
+        self._write()
+        removed = self._remove_vanished(paths, found)
+        return AddReport(**self._counts, removed=removed, failed=tuple(self._failed))
+
+    def _take(self, file: Found) -> None:
+        url = file_url(file.path)
+        size, mtime, digest = self._known.get(url, (-1, -1, b""))
+        if (size, mtime) == (file.size, file.mtime) and not file.refused:
+            self._counts["unchanged"] += 1
+            return
+        try:
+            fresh = _digest(file)
+            if fresh == digest:
+                self._touched.append((url, file.size, file.mtime))
+                self._counts["unchanged"] += 1
+                return
+            page = self._read(file.path)
+            if not page.markdown.strip():
+                raise DocumentError("has no text")
+        except DocumentError as error:
+            self._failed.append((file.path, str(error)))
+            return
+        title = page.title or os.path.basename(file.path)
+        self._documents.append(records.Record(url, title, page.markdown, file.size, file.mtime, fresh))
+        self._counts["updated" if digest else "added"] += 1
+
+    def _is_full(self) -> bool:
+        characters = sum(len(document.text) for document in self._documents)
+        return len(self._documents) >= BATCH_DOCUMENTS or characters >= BATCH_CHARACTERS
+
+    def _write(self) -> None:
+        documents, touched = self._documents, self._touched
+        if documents or touched:
+            self._database.write(lambda connection: _store(connection, documents, touched))
+        self._documents, self._touched = [], []

@@ -1,0 +1,32 @@
+"""Hermes' own manual, always part of the index."""
+
+import os
+
+import hermes
+from hermes.index.addresses import manual_url
+
+
+def manual_folder() -> str | None:
+    """The manual in the installed package, else in the source checkout, else None."""
+    package = os.path.dirname(os.path.abspath(hermes.__file__))
+    checkout = os.path.dirname(os.path.dirname(package))
+    for folder in (os.path.join(package, "_docs"), os.path.join(checkout, "docs")):
+        if os.path.isdir(folder):
+            return folder
+    return None
+
+
+def pages(folder: str) -> dict[str, tuple[str, int, int]]:
+    """The Markdown files of the manual: address to path, size and time of change."""
+    found: dict[str, tuple[str, int, int]] = {}
+    waiting = [folder]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif entry.name.endswith(".md"):
+                    status = entry.stat()
+                    url = manual_url(os.path.relpath(entry.path, folder))
+                    found[url] = (entry.path, status.st_size, status.st_mtime_ns)
+    return found

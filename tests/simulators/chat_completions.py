@@ -1,0 +1,178 @@
+"""A strict chat-completions server on loopback: it refuses what the vendors refuse.
+
+    async with ChatSimulator(calls(("web_search", {"query": "x"})), says("Found it. [1]")) as server:
+        ...                    # server.base_url, server.bodies, server.refusals
+
+Each reply of the script answers one request, the last one repeats. A request that a strict vendor
+would reject gets a 400 whose words say why, and is listed in `refusals`.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from simulators.scripted import Exchange, ScriptedServer, http_reply
+
+Reply = Callable[[dict[str, Any]], bytes]
+
+TOP_LEVEL = {
+    "model", "messages", "tools", "tool_choice", "stream", "stream_options", "max_tokens",
+    "max_completion_tokens", "temperature", "response_format", "parallel_tool_calls", "reasoning_effort",
+}  # fmt: skip
+KEYS = {
+    "system": {"role", "content", "name"},
+    "user": {"role", "content", "name"},
+    "assistant": {"role", "content", "tool_calls", "name", "refusal"},
+    "tool": {"role", "content", "tool_call_id"},
+}
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def says(text: str, *, chunks: int = 3, finish: str | None = "stop", **extra: Any) -> Reply:
+    """Answer with text, streamed in pieces when asked to; `finish=None` breaks off before the end."""
+
+    def reply(body: dict[str, Any]) -> bytes:
+        size = max(1, -(-len(text) // chunks))
+        pieces = [text[at : at + size] for at in range(0, len(text), size)] or [""]
+        deltas = [{"content": piece} for piece in pieces]
+        return _answer(body, {"content": text, **extra}, deltas, extra, finish)
+
+    return reply
+
+
+def calls(*wanted: tuple[str, Any], text: str | None = None, finish: str = "tool_calls") -> Reply:
+    """Answer with tool calls; arguments that are text are sent as they are."""
+
+    def reply(body: dict[str, Any]) -> bytes:
+        turn = len(body["messages"])
+        made = [
+            {
+                "id": f"call_{turn}_{number}",
+                "type": "function",
+                "function": {"name": name, "arguments": args if isinstance(args, str) else json.dumps(args)},
+            }
+            for number, (name, args) in enumerate(wanted)
+        ]
+        deltas: list[dict[str, Any]] = [{"content": text}] if text else []
+        for index, call in enumerate(made):
+            start = {**call, "index": index, "function": {"name": call["function"]["name"], "arguments": ""}}
+            rest = {"index": index, "function": {"arguments": call["function"]["arguments"]}}
+            deltas += [{"tool_calls": [start]}, {"tool_calls": [rest]}]
+        return _answer(body, {"content": text, "tool_calls": made}, deltas, {}, finish)
+
+    return reply
+
+
+def fails(status: int, message: str = "no", **headers: object) -> Reply:
+    body = json.dumps({"error": {"message": message, "type": "test", "code": None}}).encode()
+    return lambda _request: http_reply(status, body, content_type="application/json", **headers)
+
+
+def raw(reply: bytes) -> Reply:
+    return lambda _request: reply
+
+
+class ChatSimulator:
+    def __init__(self, *script: Reply) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.refusals: list[str] = []
+        self._script = script
+        self._server = ScriptedServer(self._serve)
+
+    @property
+    def base_url(self) -> str:
+        return f"{self._server.url}/v1"
+
+    async def __aenter__(self) -> "ChatSimulator":
+        await self._server.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._server.__aexit__(*error)
+
+    async def _serve(self, exchange: Exchange) -> None:
+        request = exchange.request
+        assert request is not None
+        self.headers.append(request.headers)
+        body = json.loads(request.body)
+        self.bodies.append(body)
+        problem = refusal(request.path, body)
+        if problem:
+            self.refusals.append(problem)
+            await exchange.send(fails(400, problem)(body))
+        else:
+            answer = self._script[min(len(self.bodies), len(self._script)) - 1]
+            await exchange.send(answer(body))
+        exchange.close()
+
+
+def refusal(path: str, body: dict[str, Any]) -> str | None:
+    """Why a strict vendor would refuse this request; None when it would not."""
+    if path != "/v1/chat/completions":
+        return f"unknown path {path}"
+    if unknown := set(body) - TOP_LEVEL:
+        return f"unknown parameters {sorted(unknown)}"
+    if not body.get("model") or not body.get("messages"):
+        return "model and messages are required"
+    if body.get("tools") == [] or ("tool_choice" in body and "tools" not in body):
+        return "tool_choice and an empty list of tools need tools"
+    if "stream_options" in body and not body.get("stream"):
+        return "stream_options needs stream"
+    for tool in body.get("tools", ()):
+        if (
+            not TOOL_NAME.fullmatch(tool["function"]["name"])
+            or tool["function"]["parameters"]["type"] != "object"
+        ):
+            return f"invalid tool {tool['function']['name']!r}"
+    return _refuse_messages(body["messages"])
+
+
+def _refuse_messages(messages: list[dict[str, Any]]) -> str | None:
+    open_calls: list[str] = []
+    for number, message in enumerate(messages):
+        role = message.get("role")
+        if role not in KEYS or set(message) - KEYS[role]:
+            return f"messages.{number}: extra inputs are not permitted: {sorted(message)}"
+        if open_calls and role != "tool":
+            return f"messages.{number}: calls {open_calls} have no result"
+        if role == "tool":
+            if message["tool_call_id"] not in open_calls:
+                return f"messages.{number}: result without a call"
+            open_calls.remove(message["tool_call_id"])
+        elif role == "assistant" and "tool_calls" in message:
+            ids = [call["id"] for call in message["tool_calls"]]
+            if not ids or len(set(ids)) != len(ids) or not all(isinstance(id, str) and id for id in ids):
+                return f"messages.{number}: call ids must be unique text: {ids}"
+            open_calls = ids
+        elif not isinstance(message.get("content"), str):
+            return f"messages.{number}: content is required"
+    return f"calls {open_calls} have no result" if open_calls else None
+
+
+def _answer(
+    body: dict[str, Any], message: dict[str, Any], deltas: list[Any], last: dict[str, Any], finish: str | None
+) -> bytes:
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    if not body.get("stream"):
+        choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
+        whole = {
+            "id": "c1",
+            "object": "chat.completion",
+            "model": body["model"],
+            "choices": [choice],
+            "usage": usage,
+        }
+        return http_reply(200, json.dumps(whole).encode(), content_type="application/json")
+    events = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]}
+    ]
+    events += [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    if finish is not None:
+        events.append({"choices": [{"index": 0, "delta": last, "finish_reason": finish}]})
+        if body.get("stream_options"):
+            events.append({"choices": [], "usage": usage})
+    lines = [f"data: {json.dumps({'object': 'chat.completion.chunk', **event})}\n\n" for event in events]
+    stream = "".join([*lines, "data: [DONE]\n\n"] if finish is not None else lines).encode()
+    return http_reply(200, stream, content_type="text/event-stream; charset=utf-8")

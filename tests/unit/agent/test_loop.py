@@ -1,0 +1,261 @@
+"""The loop against a strict server on real sockets: every ladder leaves a history the next call accepts."""
+
+import asyncio
+import itertools
+import json
+
+import pytest
+
+from hermes.agent.loop import LIMIT_REACHED, Conversation, Turn
+from hermes.agent.send import ModelClient
+from hermes.errors import AuthFailed, IncompleteResponse, InvalidResponse, NetError, ToolError, UnknownTool
+from hermes.events import Text, ToolFinished, ToolStarted
+from hermes.messages import Message
+from hermes.net.client import Client
+from hermes.protocols import Endpoint, Provider, Source, ToolResult, ToolSpec
+from hermes.transports.chat_completions import Transport
+from simulators.chat_completions import ChatSimulator, calls, fails, raw, says
+from simulators.scripted import http_reply
+
+PROVIDER = Provider(name="sim", title="Sim", api_mode="chat_completions", key_env=("SIM_API_KEY",))
+SCHEMA = {"type": "object", "properties": {"q": {"type": "string"}}, "required": []}
+
+
+class Log:
+    def __init__(self):
+        self.kept: list[Message] = []
+
+    async def append(self, session_id, messages):
+        self.kept += messages
+
+
+class Tools:
+    """Three tools: one that answers, one that fails, one that never ends."""
+
+    def __init__(self):
+        self.called = []
+
+    def specs(self):
+        return tuple(ToolSpec(name, "Do it.", SCHEMA) for name in ("look", "fail", "hang"))
+
+    async def call(self, name, arguments):
+        self.called.append((name, arguments))
+        if name == "fail":
+            raise ToolError("it broke")
+        if name == "hang":
+            await asyncio.Event().wait()
+        if name != "look":
+            raise UnknownTool(f"there is no tool `{name}`")
+        page = Source(
+            url=f"http://page/{arguments.get('q')}", title="A page", text="The **sky** is blue. More."
+        )
+        return ToolResult(text=f"saw {arguments.get('q')}", sources=(page,), served_by="test")
+
+
+class Bench:
+    """A conversation with a simulated model."""
+
+    def __init__(self, *script):
+        self.server = ChatSimulator(*script)
+        self.client = Client()
+        self.log, self.tools, self.events = Log(), Tools(), []
+
+    async def __aenter__(self):
+        await self.server.__aenter__()
+        self.conversation = Conversation("s1", (), self.log)
+        endpoint = Endpoint(provider=PROVIDER, model="m", base_url=self.server.base_url)
+        self.model = ModelClient(endpoint, Transport(), self.client)
+        return self
+
+    async def __aexit__(self, *error):
+        await self.client.close()
+        await self.server.__aexit__(*error)
+        assert self.server.refusals == []
+
+    def turn(self):
+        return Turn(self.conversation, self.model, self.tools, self.events.append)
+
+    async def ask(self, question="why?", max_turns=10):
+        return await self.turn().answer(question, max_turns)
+
+    def roles(self):
+        return [message.role for message in self.log.kept]
+
+
+async def test_a_plain_answer():
+    async with Bench(says("Because.")) as bench:
+        answer = await bench.ask()
+        assert (answer.text, answer.finish_reason, answer.complete) == ("Because.", "stop", True)
+        assert (answer.provider, answer.model, answer.usage.total_tokens) == ("sim", "m", 15)
+        assert "".join(event.delta for event in bench.events if isinstance(event, Text)) == "Because."
+        assert bench.log.kept == list(answer.messages)
+        assert bench.roles() == ["user", "assistant"]
+
+
+async def test_tools_run_and_their_sources_are_cited():
+    script = calls(("look", {"q": "sky"}), text="Let me look."), says("The sky is blue. [1]")
+    async with Bench(*script) as bench:
+        answer = await bench.ask()
+        assert bench.tools.called == [("look", {"q": "sky"})]
+        assert answer.text == "The sky is blue. [1]"
+        [cited] = answer.citations
+        assert (cited.n, cited.url, cited.title, cited.quote) == (
+            1,
+            "http://page/sky",
+            "A page",
+            "The sky is blue.",
+        )
+        assert bench.roles() == ["user", "assistant", "tool", "assistant"]
+        assert answer.usage.total_tokens == 30
+        started, finished = (e for e in bench.events if isinstance(e, ToolStarted | ToolFinished))
+        assert (started.name, finished.result, finished.served_by) == ("look", "saw sky", "test")
+
+
+async def test_one_failing_call_does_not_fail_its_siblings_and_order_is_kept():
+    script = (
+        calls(("fail", {}), ("look", {"q": "a"}), ("nosuch", {}), ("look", "[1]"), ("look", "{bad")),
+        says("ok"),
+    )
+    async with Bench(*script) as bench:
+        await bench.ask()
+        results = [json_or_text(message.content) for message in bench.log.kept if message.role == "tool"]
+        assert [message.is_error for message in bench.log.kept if message.role == "tool"] == [
+            True, False, True, True, True,
+        ]  # fmt: skip
+        assert results[0] == {"error": "it broke"}
+        assert results[1] == "saw a"
+        assert "no tool `nosuch`" in results[2]["error"]
+        assert "JSON object" in results[3]["error"]
+        assert "not valid JSON" in results[4]["error"]
+
+
+async def test_a_truncated_call_is_never_run():
+    async with Bench(calls(("look", '{"q": "x"}'), finish="length"), says("fine")) as bench:
+        await bench.ask()
+        assert bench.tools.called == []
+        assert "cut off" in bench.server.bodies[1]["messages"][-1]["content"]
+
+
+async def test_at_the_limit_the_model_sums_up_with_its_tools_kept_and_none_chosen():
+    async with Bench(
+        calls(("look", {"q": "a"})), calls(("look", {"q": "b"})), says("So far: a, b.")
+    ) as bench:
+        answer = await bench.ask(max_turns=2)
+        last = bench.server.bodies[-1]
+        assert (answer.text, answer.complete, answer.finish_reason) == ("So far: a, b.", False, "incomplete")
+        assert last["messages"][-1] == {"role": "user", "content": LIMIT_REACHED}
+        assert last["tools"]
+        assert last["tool_choice"] == "none"
+
+
+async def test_calls_in_the_final_summary_are_not_run_and_leave_no_open_call():
+    async with Bench(calls(("look", {"q": "a"}))) as bench:
+        answer = await bench.ask(max_turns=1)
+        assert len(bench.tools.called) == 1
+        assert answer.complete is False
+        assert not bench.log.kept[-1].tool_calls
+
+
+async def test_a_long_conversation_sends_each_history_as_a_prefix_of_the_next():
+    async with Bench(*(calls(("look", {"q": str(n)})) for n in range(6)), says("done")) as bench:
+        await bench.ask()
+        histories = [body["messages"] for body in bench.server.bodies]
+        for shorter, longer in itertools.pairwise(histories):
+            assert longer[: len(shorter)] == shorter
+
+
+async def test_the_next_question_goes_on_where_the_last_one_ended():
+    async with Bench(says("one"), says("two")) as bench:
+        await bench.ask("first?")
+        await bench.ask("second?")
+        assert [m["content"] for m in bench.server.bodies[1]["messages"][1:]] == ["first?", "one", "second?"]
+
+
+async def test_an_answer_that_breaks_off_is_kept_once_and_raised():
+    async with Bench(says("half of it", finish=None), says("whole")) as bench:
+        turn = bench.turn()
+        with pytest.raises(IncompleteResponse):
+            await turn.answer("why?", 5)
+        assert turn.partial().text == "half of it"
+        assert [(m.role, m.content) for m in bench.log.kept] == [
+            ("user", "why?"),
+            ("assistant", "half of it"),
+        ]
+        assert len(bench.server.bodies) == 1
+        assert (await bench.ask("again?")).text == "whole"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        http_reply(200, b"<html>hotel wifi</html>", content_type="text/html"),
+        http_reply(200, b"", content_type="text/event-stream"),
+        http_reply(200, b"data: [DONE]\n\n", content_type="text/event-stream"),
+        http_reply(200, b'data: {"choices": [{\n\n', content_type="text/event-stream"),
+        http_reply(200, b'{"choices": []}', content_type="application/json"),
+        http_reply(200, b"not json", content_type="application/json"),
+    ],
+)
+async def test_what_is_no_answer_is_an_error_after_one_request(reply):
+    async with Bench(raw(reply)) as bench:
+        with pytest.raises((InvalidResponse, NetError)):
+            await bench.ask()
+        assert len(bench.server.bodies) == 1
+        assert bench.roles() == ["user"]
+
+
+async def test_a_refused_key_names_the_variable():
+    async with Bench(fails(401, "bad key")) as bench:
+        with pytest.raises(AuthFailed, match="bad key") as caught:
+            await bench.ask()
+        assert "SIM_API_KEY" in caught.value.hint
+
+
+async def test_a_server_that_ignores_streaming_is_understood():
+    whole = json.dumps({"choices": [{"message": {"content": "plain"}, "finish_reason": "stop"}]}).encode()
+    async with Bench(raw(http_reply(200, whole, content_type="application/json"))) as bench:
+        assert (await bench.ask()).text == "plain"
+
+
+async def test_an_interrupt_during_a_tool_leaves_a_history_the_next_call_accepts():
+    async with Bench(calls(("hang", {}), ("look", {"q": "x"})), says("back again")) as bench:
+        turn = bench.turn()
+        running = asyncio.ensure_future(turn.answer("why?", 5))
+        while ("hang", {}) not in bench.tools.called:
+            await asyncio.sleep(0.001)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert [m.content for m in bench.log.kept if m.role == "tool"] == ["interrupted", "interrupted"]
+        assert (await bench.ask("still there?")).text == "back again"
+
+
+async def test_an_interrupt_while_text_streams_keeps_the_text():
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+    piece = b'data: {"choices": [{"delta": {"content": "so far "}}]}\n\n'
+    async with Bench(raw(head + piece), says("next")) as bench:
+        bench.server._server._handler = stall_after(bench.server._serve, head + piece)
+        turn = bench.turn()
+        running = asyncio.ensure_future(turn.answer("why?", 5))
+        while not any(isinstance(event, Text) for event in bench.events):
+            await asyncio.sleep(0.001)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert turn.partial().text == "so far "
+        assert bench.log.kept[-1] == Message(role="assistant", content="so far ", finish_reason="incomplete")
+
+
+def stall_after(_serve, data):
+    async def handler(exchange):
+        await exchange.send(data)
+        await exchange.client_left()
+
+    return handler
+
+
+def json_or_text(content):
+    try:
+        return json.loads(content)
+    except ValueError:
+        return content

@@ -1,0 +1,56 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hermes.store import Store
+
+HERE = Path(__file__).parent
+
+
+def run_driver(*arguments: object) -> dict:
+    command = [sys.executable, str(HERE / "crash_driver.py"), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_kill_9_loses_no_acknowledged_message(path, seed):
+    report = run_driver("writers", path, 60, seed)
+    assert report["promised"] > 60
+    del report["promised"]
+    assert report == {"lost": [], "in_order": True, "problems": [], "status": "open"}
+
+
+def test_kill_9_while_the_file_is_made(tmp_path):
+    assert run_driver("openers", tmp_path, 60, 3) == {"problems": []}
+
+
+async def test_two_processes_with_fifty_writers_each_lose_nothing(store, path, session):
+    await store.create(session("s"))
+    processes, writers, messages = 2, 50, 20
+    commands = [
+        [sys.executable, str(HERE / "writers.py"), path, str(process), str(writers), str(messages)]
+        for process in range(processes)
+    ]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
+    complaints = [process.communicate(timeout=60)[1] for process in running]
+    assert complaints == [""] * processes
+    kept = [message.content for message in await store.messages("s")]
+    assert len(kept) == processes * writers * messages
+    for name in {content.split(":")[0] for content in kept}:
+        mine = [content for content in kept if content.startswith(f"{name}:")]
+        assert mine == [f"{name}:{number}" for number in range(messages)]
+    assert (await store.find("s")).messages == len(kept)
+
+
+async def test_many_first_openers_make_one_sound_file(path):
+    commands = [[sys.executable, str(HERE / "writers.py"), path, str(n), "25", "0"] for n in range(2)]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
+    assert [process.communicate(timeout=60)[1] for process in running] == ["", ""]
+    store = Store.open(path)
+    assert (await store.check(), store.notices) == ([], [])
+    await store.close()

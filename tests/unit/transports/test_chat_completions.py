@@ -1,0 +1,373 @@
+"""The chat-completions wire: what goes out, what comes in, and that a stream equals the whole."""
+
+import copy
+import itertools
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes.errors import AuthFailed, InvalidResponse, ModelError, ProviderDown, RateLimited, RequestRejected
+from hermes.events import Reasoning, Text
+from hermes.messages import Message, ToolCall
+from hermes.protocols import Endpoint, Provider, Request, ToolSpec
+from hermes.transports.chat_completions import Transport
+
+PROVIDER = Provider(name="p", title="P", api_mode="chat_completions", base_url="http://h/v1")
+WEATHER = ToolSpec("weather", "Tell the weather.", {"type": "object", "properties": {}, "required": []})
+
+
+class Key:
+    def reveal(self) -> str:
+        return "sk-secret"
+
+
+def build(**fields):
+    request = Request(model="m", messages=(Message(role="user", content="hi"),), **fields)
+    return Transport().build_kwargs(request, PROVIDER)
+
+
+def event(**choice):
+    return msgspec.json.encode({"choices": [choice]})
+
+
+def assemble(*payloads):
+    assembler = Transport().assembler()
+    deltas = [delta for payload in payloads for delta in assembler.feed(payload)]
+    return assembler.finish(), deltas
+
+
+def call_delta(index=0, id=None, name=None, arguments=None):
+    function = {key: value for key, value in (("name", name), ("arguments", arguments)) if value is not None}
+    piece = {"index": index, "function": function} | ({"id": id} if id is not None else {})
+    return event(delta={"tool_calls": [{key: v for key, v in piece.items() if v is not None}]})
+
+
+FINISHED_CALLS = event(delta={}, finish_reason="tool_calls")
+
+
+def test_a_request_without_tools_has_no_tool_keys():
+    assert build(stream=False) == {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+
+
+def test_a_stream_asks_for_usage():
+    assert build()["stream_options"] == {"include_usage": True}
+
+
+def test_tools_and_their_choice_are_sent():
+    kwargs = build(tools=(WEATHER,), tool_choice="none")
+    assert kwargs["tools"][0]["function"]["name"] == "weather"
+    assert kwargs["tool_choice"] == "none"
+    assert "tool_choice" not in build(tools=(WEATHER,))
+
+
+def test_the_output_limit_is_the_requests_then_the_providers():
+    limited = msgspec.structs.replace(PROVIDER, max_tokens=300, max_tokens_key="max_completion_tokens")
+    request = Request(model="m", messages=(), max_output_tokens=100)
+    assert Transport().build_kwargs(request, limited)["max_completion_tokens"] == 100
+    unlimited = msgspec.structs.replace(request, max_output_tokens=None)
+    assert Transport().build_kwargs(unlimited, limited)["max_completion_tokens"] == 300
+    assert "max_tokens" not in Transport().build_kwargs(unlimited, PROVIDER)
+
+
+def test_messages_carry_only_what_the_wire_knows():
+    call = ToolCall(id="c1", name="weather", arguments='{"a":1}', provider_data={"call_id": "x"})
+    history = (
+        Message(role="assistant", tool_calls=(call,), reasoning="hm", provider_data={"annotations": []}),
+        Message(role="tool", tool_call_id="c1", content="sun", is_error=True),
+    )
+    before = copy.deepcopy(history)
+    assert Transport().convert_messages(history) == [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"a":1}'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "sun"},
+    ]
+    assert history == before
+
+
+def test_a_longer_history_keeps_the_bytes_of_the_shorter_one():
+    transport = Transport()
+    endpoint = Endpoint(provider=PROVIDER, model="m", base_url="http://h/v1")
+    history = [Message(role="system", content="s")]
+    bodies = []
+    for turn in range(5):
+        history.append(Message(role="user", content=f"question {turn}"))
+        request = Request(model="m", messages=tuple(history), tools=(WEATHER,))
+        bodies.append(transport.encode(transport.build_kwargs(request, PROVIDER), endpoint).body)
+    for shorter, longer in itertools.pairwise(bodies):
+        assert longer.startswith(shorter.removesuffix(b"]}"))
+
+
+def test_the_memo_forgets_what_the_history_no_longer_holds():
+    transport = Transport()
+    old = [Message(role="user", content=str(number)) for number in range(50)]
+    transport.convert_messages(old)
+    kept = old[:2]
+    assert [wire["content"] for wire in transport.convert_messages(kept)] == ["0", "1"]
+    assert len(transport._memo._known) == 2
+
+
+@pytest.mark.parametrize(
+    ("style", "header", "value"),
+    [
+        ("bearer", "Authorization", "Bearer sk-secret"),
+        ("x-api-key", "x-api-key", "sk-secret"),
+        ("none", "", ""),
+    ],
+)
+def test_the_key_goes_where_the_provider_wants_it(style, header, value):
+    provider = msgspec.structs.replace(PROVIDER, auth_style=style, headers={"X-Own": "1"})
+    endpoint = Endpoint(provider=provider, model="m", base_url="http://h/v1/", api_key=Key())
+    http = Transport().encode({"model": "m", "extra_body": {"think": False}}, endpoint)
+    assert http.url == "http://h/v1/chat/completions"
+    assert http.headers["X-Own"] == "1"
+    assert http.headers.get(header, "") == value
+    assert msgspec.json.decode(http.body) == {"think": False, "model": "m"}
+
+
+def test_text_and_reasoning_are_shown_as_they_arrive():
+    response, deltas = assemble(
+        event(delta={"role": "assistant", "content": ""}),
+        event(delta={"reasoning_content": "let me"}),
+        event(delta={"content": "Hel"}),
+        event(delta={"content": "lo"}),
+        event(delta={}, finish_reason="stop"),
+        msgspec.json.encode({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}),
+        b"[DONE]",
+    )
+    assert deltas == [Reasoning("let me"), Text("Hel"), Text("lo")]
+    assert (response.content, response.reasoning, response.finish_reason) == ("Hello", "let me", "stop")
+    assert response.reasoning_content == "let me"
+    assert (response.usage.prompt_tokens, response.usage.total_tokens) == (5, 7)
+
+
+def test_an_empty_reasoning_field_is_not_an_absent_one():
+    present, _ = assemble(event(delta={"reasoning_content": "", "content": "x"}, finish_reason="stop"))
+    absent, _ = assemble(event(delta={"content": "x"}, finish_reason="stop"))
+    reload = msgspec.json.Decoder(type(present)).decode
+    assert reload(msgspec.json.encode(present)).reasoning_content == ""
+    assert reload(msgspec.json.encode(absent)).reasoning_content is None
+
+
+def test_two_calls_on_one_index_stay_two_calls():
+    response, _ = assemble(
+        call_delta(0, "a", "f", '{"x":'),
+        call_delta(0, None, None, "1}"),
+        call_delta(0, "b", "f", '{"x":2}'),
+        FINISHED_CALLS,
+    )
+    assert [(call.id, call.arguments) for call in response.tool_calls] == [("a", '{"x":1}'), ("b", '{"x":2}')]
+
+
+def test_a_name_sent_again_is_the_same_name():
+    response, _ = assemble(
+        call_delta(0, "a", "f", '{"x"'),
+        call_delta(0, "a", "f", ":1}"),
+        call_delta(0, None, "f", ""),
+        FINISHED_CALLS,
+    )
+    assert [(call.name, call.arguments) for call in response.tool_calls] == [("f", '{"x":1}')]
+
+
+def test_calls_without_ids_or_indexes_are_told_apart_by_their_ends():
+    pieces = [("f", '{"x":1}'), ("g", "{}"), ("g", '{"y":2}')]
+    response, _ = assemble(*(call_delta(0, None, name, text) for name, text in pieces), FINISHED_CALLS)
+    assert [(call.name, call.arguments) for call in response.tool_calls] == pieces
+    assert len({call.id for call in response.tool_calls}) == 3
+
+
+def test_pieces_without_an_index_go_to_the_last_call():
+    response, _ = assemble(call_delta(None, "a", "f", "{"), call_delta(None, None, None, "}"), FINISHED_CALLS)
+    assert [(call.id, call.arguments) for call in response.tool_calls] == [("a", "{}")]
+
+
+def test_a_call_cut_off_by_the_limit_cannot_be_parsed():
+    response, _ = assemble(
+        call_delta(0, "a", "f", '{"path":"a","content":"full"}'), event(delta={}, finish_reason="length")
+    )
+    assert response.finish_reason == "length"
+    assert response.tool_calls[0].parse().kind == "truncated"
+
+
+def test_a_stream_without_an_end_is_partial_and_never_a_stop():
+    response, _ = assemble(event(delta={"content": "half an ans"}))
+    assert (response.content, response.finish_reason) == ("half an ans", "length")
+    assert response.provider_data["partial"] is True
+
+
+def test_nothing_at_all_is_an_invalid_response():
+    with pytest.raises(InvalidResponse, match="empty reply"):
+        assemble(b"[DONE]")
+
+
+def test_a_malformed_event_is_named_by_its_number():
+    with pytest.raises(InvalidResponse, match="event 2"):
+        assemble(event(delta={"content": "x"}), b'{"choices": [')
+
+
+def test_a_refusal_is_the_answer_when_there_is_no_other():
+    refused, _ = assemble(event(delta={"refusal": "I will not"}, finish_reason="stop"))
+    assert (refused.content, refused.finish_reason) == ("I will not", "content_filter")
+    both, _ = assemble(event(delta={"refusal": "no", "content": "text"}, finish_reason="stop"))
+    assert (both.content, both.finish_reason) == ("text", "stop")
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        ("STOP", "stop"),
+        ("MAX_TOKENS", "length"),
+        ("function_call", "tool_calls"),
+        ("SAFETY", "content_filter"),
+        (None, "stop"),
+        (24, "stop"),
+        ("whatever", "stop"),
+    ],
+)
+def test_finish_reasons_are_a_closed_set(raw, reason):
+    assert Transport().map_finish_reason(raw) == reason
+
+
+def test_an_unknown_finish_reason_stays_visible():
+    response, _ = assemble(event(delta={"content": "x"}, finish_reason=24))
+    assert response.provider_data["raw_finish_reason"] == "24"
+
+
+def test_calls_decide_over_a_plain_stop():
+    response, _ = assemble(call_delta(0, "a", "f", "{}"), event(delta={}, finish_reason="stop"))
+    assert response.finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize(
+    ("usage", "cached", "written"),
+    [
+        ({"prompt_tokens": 1000, "prompt_tokens_details": {"cached_tokens": 7}}, 7, 0),
+        ({"prompt_tokens": 1000, "prompt_cache_hit_tokens": 900}, 900, 0),
+        ({"cache_read_input_tokens": 3, "cache_creation_input_tokens": 4}, 3, 4),
+        ({"prompt_tokens": -5, "completion_tokens": 1e300, "prompt_tokens_details": None}, 0, 0),
+    ],
+)
+def test_usage_counts_what_the_cache_did(usage, cached, written):
+    body = msgspec.json.encode({"choices": [{"message": {"content": "x"}}], "usage": usage})
+    response = Transport().normalize_response(body)
+    assert (response.usage.cached_tokens, response.usage.cache_write_tokens) == (cached, written)
+    assert response.usage.total_tokens == response.usage.prompt_tokens + response.usage.completion_tokens >= 0
+    stats = Transport().extract_cache_stats(body)
+    assert stats == ({"cached_tokens": cached, "creation_tokens": written} if cached or written else None)
+
+
+@pytest.mark.parametrize(
+    ("body", "valid"),
+    [
+        (b'{"choices": [{}]}', True),
+        (b'{"choices": []}', False),
+        (b'{"error": {"code": 429}}', False),
+        (b"null", False),
+        (b"<html>", False),
+    ],
+)
+def test_a_response_is_judged_by_its_shape(body, valid):
+    assert Transport().validate_response(body) is valid
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, RequestRejected),
+        (401, AuthFailed),
+        (403, AuthFailed),
+        (404, RequestRejected),
+        (429, RateLimited),
+        (500, ProviderDown),
+        (529, ProviderDown),
+    ],
+)
+def test_a_status_says_what_to_do_next(status, error):
+    body = b'{"error": {"message": "because", "code": "x"}}'
+    found = Transport().read_error(status, body)
+    assert type(found) is error
+    assert "because" in str(found)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"oops", b"[1]", b'{"detail": "oops"}', b'{"error": "oops"}', b"\xff\xfe"]
+)
+def test_an_error_in_any_shape_is_readable(body):
+    assert "status 418" in str(Transport().read_error(418, body))
+
+
+def test_an_error_inside_a_good_status_is_an_error():
+    with pytest.raises(RateLimited, match="slow down"):
+        assemble(b'{"error": {"code": 429, "message": "slow down"}}')
+
+
+def test_content_in_parts_and_calls_with_objects_are_read():
+    body = msgspec.json.encode(
+        {
+            "choices": [
+                {
+                    "message": {
+                        "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+                        "tool_calls": [{"id": 7, "function": {"name": "f", "arguments": {"x": 1}}}],
+                    },
+                    "finish_reason": "tool_use",
+                }
+            ]
+        }
+    )
+    response = Transport().normalize_response(body)
+    assert response.content == "ab"
+    assert (response.tool_calls[0].id, response.tool_calls[0].arguments) == ("7", '{"x":1}')
+
+
+texts = st.text(max_size=40)
+calls = st.lists(
+    st.tuples(st.sampled_from(["f", "g"]), st.dictionaries(st.text(max_size=5), st.integers(), max_size=3)),
+    max_size=3,
+)
+
+
+@given(
+    text=texts, thought=texts, calls=calls, cuts=st.integers(1, 7), reason=st.sampled_from(["stop", "length"])
+)
+def test_a_stream_gives_what_the_whole_reply_gives(text, thought, calls, cuts, reason):
+    encoded = [(f"id{n}", name, msgspec.json.encode(args).decode()) for n, (name, args) in enumerate(calls)]
+    usage = {"prompt_tokens": 3, "completion_tokens": 4}
+    message = {"content": text or None, "tool_calls": None}
+    if thought:
+        message["reasoning_content"] = thought
+    if encoded:
+        message["tool_calls"] = [
+            {"id": id, "function": {"name": name, "arguments": args}} for id, name, args in encoded
+        ]
+    whole = msgspec.json.encode({"choices": [{"message": message, "finish_reason": reason}], "usage": usage})
+    stream = [event(delta={"reasoning_content": thought[i : i + cuts]}) for i in range(0, len(thought), cuts)]
+    stream += [event(delta={"content": text[i : i + cuts]}) for i in range(0, len(text), cuts)]
+    for index, (id, name, args) in enumerate(encoded):
+        stream.append(call_delta(index, id, name, ""))
+        stream += [call_delta(index, None, None, args[i : i + cuts]) for i in range(0, len(args), cuts)]
+    stream += [
+        event(delta={}, finish_reason=reason),
+        msgspec.json.encode({"choices": [], "usage": usage}),
+        b"[DONE]",
+    ]
+    assembled, deltas = assemble(*stream)
+    assert assembled == Transport().normalize_response(whole)
+    assert "".join(delta.delta for delta in deltas if isinstance(delta, Text)) == text
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused_by_name(payload):
+    assembler = Transport().assembler()
+    try:
+        assembler.feed_whole(payload)
+        outcome = assembler.finish()
+    except ModelError as error:
+        outcome = str(error)
+    assert outcome
