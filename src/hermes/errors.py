@@ -1,6 +1,7 @@
 """Every exception Hermes raises on purpose, in one tree. A class says what to do next.
 
 HermesError                    exit code 1, an optional hint
+├── Interrupted                the user stopped it: exit code 130, what was said is kept
 ├── UsageError                 the caller's words are wrong: exit code 2
 │   └── UnknownName            ... and these names are near
 ├── ConfigError                a settings file is wrong: exit code 2, file and line

@@ -116,13 +116,14 @@ def _fenced(text: str) -> str:
 
 def _source_list(turn: Sequence[Message]) -> Iterator[str]:
     """The pages the answer cites, under its own numbers; else all that were seen."""
-    seen, sources = [source for message in turn for source in _sources(message)], Sources()
+    seen = [source for message in turn for source in _sources(message)]
+    sources = Sources()
     sources.add(seen)
     last = turn[-1]
     cited = cite(last.content or "", last.provider_data, sources) if last.role == "assistant" else ()
-    titles = {source.url: source.title for source in reversed(seen)}
-    lines = [f"- [{c.n}] {_link(c.title, c.url)}" for c in cited]
-    lines = lines or [f"- {_link(title, url)}" for url, title in reversed(titles.items())]
+    urls = dict.fromkeys(source.url for source in seen)
+    lines = [f"- [{source.n}] {_link(source.title, source.url)}" for source in cited]
+    lines = lines or [f"- {_link(sources.title(url), url)}" for url in urls]
     if lines:
         yield "## Sources\n\n" + "\n".join(lines)
 

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeVar
 import click
 import msgspec
 
+from hermes.cli._settings import read_settings
 from hermes.cli._transcript import markdown, one_line, plain, when
-from hermes.config import load
 from hermes.errors import HermesError, UsageError
 from hermes.messages import Message
 from hermes.store import SessionInfo, Store
@@ -32,7 +32,7 @@ def command() -> None:
 @_as_json
 def list_sessions(limit: int, as_json: bool) -> None:
     """List the sessions used last, newest first."""
-    found = _with_store(lambda store: store.list(limit))
+    found = _with_store(_file(), lambda store: store.list(limit))
     if not found:
         click.echo("no sessions yet", err=True)
     if as_json:
@@ -48,7 +48,7 @@ def list_sessions(limit: int, as_json: bool) -> None:
 @_as_json
 def show(reference: str, full: bool, as_json: bool) -> None:
     """Show a session."""
-    session, messages = _with_store(lambda store: _read(store, reference))
+    session, messages = _with_store(_file(), lambda store: _read(store, reference))
     if as_json:
         _print_json({"session": session, "messages": messages})
     else:
@@ -61,7 +61,7 @@ def show(reference: str, full: bool, as_json: bool) -> None:
 @_as_json
 def search(words: Sequence[str], limit: int, as_json: bool) -> None:
     """Find messages that hold all the words."""
-    hits = _with_store(lambda store: store.search(" ".join(words), limit))
+    hits = _with_store(_file(), lambda store: store.search(" ".join(words), limit))
     if not hits:
         click.echo("nothing found", err=True)
     if as_json:
@@ -76,7 +76,7 @@ def search(words: Sequence[str], limit: int, as_json: bool) -> None:
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; stdout if not given.")
 def export(reference: str, format: Literal["md", "json"], output: str | None) -> None:
     """Write a session as a document."""
-    session, messages = _with_store(lambda store: _read(store, reference))
+    session, messages = _with_store(_file(), lambda store: _read(store, reference))
     if format == "md":
         text = markdown(session, messages)
     else:
@@ -97,20 +97,23 @@ def export(reference: str, format: Literal["md", "json"], output: str | None) ->
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(references: Sequence[str], yes: bool) -> None:
     """Delete sessions for good. Either all that are named are found, or none is deleted."""
-    found = _with_store(lambda store: _find_all(store, references))
+    file = _file()
+    found = _with_store(file, lambda store: _find_all(store, references))
     if not yes and not _confirmed(found):
         click.echo("nothing was deleted", err=True)
         return
-    _with_store(lambda store: _delete_all(store, found))
+    _with_store(file, lambda store: _delete_all(store, found))
     for session in found:
         click.echo(f"deleted `{session.id}`", err=True)
 
 
-def _with_store(work: Callable[[Store], Coroutine[Any, Any, T]]) -> T:
-    """Run `work` on the user's sessions; a file that is not there is not made by looking."""
-    path = os.path.join(load(os.environ).home, "sessions.db")
+def _file() -> str:
+    return os.path.join(read_settings().home, "sessions.db")
 
-    store = Store.open(path if os.path.lexists(path) else None)
+
+def _with_store(file: str, work: Callable[[Store], Coroutine[Any, Any, T]]) -> T:
+    """Run `work` on the stored sessions; a file that is not there is not made by looking."""
+    store = Store.open(file if os.path.lexists(file) else None)
     for notice in store.notices:
         click.echo(f"warning: {notice}", err=True)
 
@@ -151,7 +154,7 @@ def _confirmed(sessions: Sequence[SessionInfo]) -> bool:
 
 
 def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
 
 
 def _print_json(value: Any) -> None:

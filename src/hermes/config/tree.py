@@ -71,7 +71,7 @@ def resolve(text: str) -> Scalar:
 
 def _based(text: str) -> int | str:
     try:
-        return text if "_" in text else int(text[2:], 16 if text[1] == "x" else 8)
+        return int(text[2:], 16 if text[1] == "x" else 8) if text.isascii() and text.isalnum() else text
     except ValueError:
         return text
 
@@ -86,7 +86,7 @@ class _NotPlain(Exception):
 
 def read_plain(text: str) -> Node | None:
     """The tree of a plain file, or None when the file is not that plain."""
-    if not text.isascii() or "\t" in text or "\r" in text:
+    if not text.isascii() or not text.replace("\n", "").isprintable():
         return None
     reader = _PlainReader()
     try:
@@ -102,10 +102,12 @@ class _PlainReader:
 
     def __init__(self) -> None:
         self.root: dict[str, Node] = {}
+        self._section_name = ""
         self._section: dict[str, Node] | None = None
         self._indent = 0
-        self._section_name = ""
         self._open_key = ""
+        self._items: list[Node] = []
+        self._item_indent = 0
 
     def take(self, line: str, number: int) -> None:
         content = line.lstrip(" ")
@@ -124,37 +126,36 @@ class _PlainReader:
             self._at_margin(key, rest, number)
 
     def _at_margin(self, key: str, rest: str, number: int) -> None:
-        value = _plain_scalar(rest)
-        self._add(self.root, key, Node(value, number))
+        _add(self.root, key, Node(_plain_scalar(rest), number))
+        self._section_name, self._open_key = key, ""
         self._section = {} if _is_empty(rest) else None
-        self._section_name, self._open_key, self._indent = key, "", 0
 
     def _entry(self, key: str, rest: str, indent: int, number: int) -> None:
         if self._section is None or (self._section and indent != self._indent):
             raise _NotPlain
         if not self._section:
-            opened = self.root[self._section_name]
-            self.root[self._section_name] = Node(self._section, opened.line)
-        self._indent = indent
-        self._add(self._section, key, Node(_plain_scalar(rest), number))
-        self._open_key = key if _is_empty(rest) else ""
+            self._indent = indent
+            line = self.root[self._section_name].line
+            self.root[self._section_name] = Node(self._section, line)
+        _add(self._section, key, Node(_plain_scalar(rest), number))
+        self._open_key, self._items = key if _is_empty(rest) else "", []
 
     def _item(self, rest: str, indent: int, number: int) -> None:
-        if not self._section or not self._open_key:
+        if not self._section or not self._open_key or indent < self._indent:
             raise _NotPlain
-        opened = self._section[self._open_key]
-        items = opened.value if isinstance(opened.value, list) else []
-        column = items[0].span.column if items and items[0].span else indent
-        if indent != column or indent < self._indent:
+        if not self._items:
+            self._item_indent = indent
+            line = self._section[self._open_key].line
+            self._section[self._open_key] = Node(self._items, line)
+        if indent != self._item_indent:
             raise _NotPlain
-        items.append(Node(_plain_scalar(rest), number, Span(0, 0, indent, "")))
-        self._section[self._open_key] = Node(items, opened.line)
+        self._items.append(Node(_plain_scalar(rest), number))
 
-    @staticmethod
-    def _add(mapping: dict[str, Node], key: str, node: Node) -> None:
-        if key in mapping:
-            raise _NotPlain
-        mapping[key] = node
+
+def _add(mapping: dict[str, Node], key: str, node: Node) -> None:
+    if key in mapping:
+        raise _NotPlain
+    mapping[key] = node
 
 
 def _is_empty(rest: str) -> bool:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import sqlite3
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -86,3 +87,36 @@ class Adding:
         if documents or touched:
             self._database.write(lambda connection: _store(connection, documents, touched))
         self._documents, self._touched = [], []
+
+    def _remove_vanished(self, paths: Sequence[str], found: Sequence[Found]) -> int:
+        """Forget the documents under the given folders whose files are gone."""
+        folders = tuple(f"{file_url(path).rstrip('/')}/" for path in paths if os.path.isdir(path))
+        present = {file_url(file.path) for file in found}
+        gone = [
+            url
+            for url in self._known
+            if url.startswith(folders) and url not in present and not os.path.lexists(path_of(url) or "")
+        ]
+        return self._database.write(lambda connection: records.remove(connection, gone)) if gone else 0
+
+
+def _store(
+    connection: sqlite3.Connection,
+    documents: Sequence[records.Record],
+    touched: Sequence[tuple[str, int, int]],
+) -> None:
+    for document in documents:
+        records.put(connection, document)
+    for url, size, mtime in touched:
+        records.touch(connection, url, size, mtime)
+
+
+def _digest(file: Found) -> bytes:
+    """What the content of a file is recognised by; raises `DocumentError` when it cannot be read."""
+    if file.refused:
+        raise DocumentError(file.refused)
+    try:
+        with open(file.path, "rb") as content:
+            return hashlib.file_digest(content, "sha256").digest()
+    except OSError as error:
+        raise DocumentError(f"cannot be read: {error.strerror}") from error

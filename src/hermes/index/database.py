@@ -145,9 +145,7 @@ class Database:
         for suffix in ("-wal", "-shm", ""):
             if os.path.exists(path + suffix):
                 os.replace(path + suffix, aside + suffix)
-        self.notices.append(
-            f"the index was damaged and is set aside as `{aside}`; add your documents again with `hermes index add`"
-        )
+        self.notices.append(f"the index was damaged and is set aside as `{aside}`; add your documents anew")
 
     def _told(self, error: sqlite3.Error) -> StoreError:
         code = _code(error)

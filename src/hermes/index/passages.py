@@ -105,4 +105,3 @@ def _cut_before(text: str, start: int, end: int) -> int:
         if last > start:
             return last
     return end
-

@@ -9,16 +9,17 @@ MAX_TERMS = 64
 
 _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r'["“”]([^"“”]{3,200})["“”]')
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f]+")
-_STOP_WORDS = frozenset(
-    (
-        "a about after all also an and any are as at be because been before being between but by can could did do"
-        " does doing done down during each few for from had has have he her here him his how i if in into is it its"
-        " itself just many me more most much my no nor not of on once one only or other our out over own same she so"
-        " some such than that the their them then there these they this those through to too under until up was we"
-        " were what when where which while who whom whose why will with would you your s t"
-    ).split(" ")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f]+"
 )
+_COMMON = """
+a about after all also an and any are as at be because been before being between but by can could did do
+does doing done down during each few for from had has have he her here him his how i if in into is it its
+itself just many me more most much my no nor not of on once one only or other our out over own same she so
+some such than that the their them then there these they this those through to too under until up was we
+were what when where which while who whom whose why will with would you your s t
+"""
+_STOP_WORDS = frozenset(_COMMON.split())
 
 
 class Query(msgspec.Struct, frozen=True):

@@ -31,16 +31,17 @@ def document_of(passage: int) -> int:
 def put(connection: sqlite3.Connection, record: Record) -> None:
     """Write a document in place of what its address held."""
     remove(connection, [record.url])
+    title, text = _text(record.title), _text(record.text)
     cursor = connection.execute(
         "INSERT INTO documents(url, title, text, size, mtime, digest) VALUES (?, ?, ?, ?, ?, ?)",
-        (record.url, _text(record.title), _text(record.text), record.size, record.mtime, record.digest),
+        (record.url, title, text, record.size, record.mtime, record.digest),
     )
     first = (cursor.lastrowid or 0) << _PER_DOCUMENT
     connection.executemany(
         "INSERT INTO passages(rowid, title, heading, body, grams) VALUES (?, ?, ?, ?, ?)",
         (
-            (first + number, record.title, passage.heading, passage.body, grams(passage.heading + passage.body))
-            for number, passage in enumerate(cut(_text(record.text)))
+            (first + number, title, passage.heading, passage.body, grams(f"{passage.heading} {passage.body}"))
+            for number, passage in enumerate(cut(text))
         ),
     )
 
@@ -67,7 +68,8 @@ def remove(connection: sqlite3.Connection, urls: Sequence[str]) -> int:
 def known(connection: sqlite3.Connection, prefix: str) -> dict[str, tuple[int, int, bytes]]:
     """Address to size, time and digest of the documents whose address starts so."""
     rows = connection.execute(
-        "SELECT url, size, mtime, digest FROM documents WHERE url >= ? AND url < ?", (prefix, prefix + "\U0010ffff")
+        "SELECT url, size, mtime, digest FROM documents WHERE url >= ? AND url < ?",
+        (prefix, prefix + "\U0010ffff"),
     )
     return {url: (size, mtime, digest) for url, size, mtime, digest in rows}
 

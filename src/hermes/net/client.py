@@ -13,7 +13,7 @@ from types import TracebackType
 import aiohttp
 from multidict import CIMultiDict
 
-from hermes.errors import HttpStatus, NetError, ProtocolBroken
+from hermes.errors import Disconnected, HttpStatus, NetError, ProtocolBroken
 from hermes.events import RetryWaiting
 from hermes.net import faults, target
 from hermes.net.inflate import ENCODINGS
@@ -58,6 +58,7 @@ class Client:
         self._random = random
         self._session: aiohttp.ClientSession | None = None
         self._budgets: dict[str, RetryBudget] = {}
+        self._entered: set[Reply] = set()
 
     def open(
         self, request: HttpRequest, on_retry: OnRetry | None = None
@@ -70,8 +71,10 @@ class Client:
         return _Call(self, request, on_retry)
 
     async def close(self) -> None:
-        """Close every connection; a later request opens new ones."""
+        """Close every connection, also those in use; a later request opens new ones."""
         session, self._session = self._session, None
+        for reply in tuple(self._entered):
+            reply.fail(Disconnected("the connection was closed on our side"))
         if session is not None:
             await session.close()
 
@@ -92,9 +95,15 @@ class Client:
             else:
                 if self._budgets:
                     self._give_back(where.origin)
+                self._entered.add(reply)
                 return reply
             await self._sleep(wait)
             attempt += 1
+
+    def leave(self, reply: Reply) -> None:
+        """The other end of `enter`: what was not read is cut."""
+        self._entered.discard(reply)
+        reply.close()
 
     def _wait(self, error: NetError, attempt: int, origin: str, total_at: float) -> float | None:
         wait = self._retry.delay(error, attempt, self._random)
@@ -205,7 +214,7 @@ class _Call:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._reply.close()
+        self._client.leave(self._reply)
 
 
 @lru_cache(maxsize=64)

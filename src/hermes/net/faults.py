@@ -67,8 +67,12 @@ def in_body(error: aiohttp.ClientError, origin: str) -> NetError:
     """The failure of a reply whose headers had arrived."""
     cut = (http_exceptions.ContentLengthError, http_exceptions.TransferEncodingError, OSError)
     if isinstance(error, aiohttp.ClientPayloadError) and not _caused_by(error, *cut):
-        return ProtocolBroken(f"`{origin}` sent a body that breaks HTTP")
+        return broken_body(origin)
     return Disconnected(f"`{origin}` cut the connection in the middle of its answer")
+
+
+def broken_body(origin: str) -> ProtocolBroken:
+    return ProtocolBroken(f"`{origin}` sent a body that breaks HTTP")
 
 
 def _tls_failed(error: aiohttp.ClientError, origin: str) -> NetError:

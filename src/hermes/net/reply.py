@@ -14,6 +14,7 @@ from hermes.protocols import HttpRequest
 
 CREDENTIALS = frozenset({"authorization", "proxy-authorization", "x-api-key", "api-key", "cookie"})
 _QUOTED = 200
+_LOOK = 0.5
 
 
 class Caps(msgspec.Struct, frozen=True):
@@ -92,6 +93,11 @@ class Reply:
             return start[:limit]
         return start[:limit]
 
+    def fail(self, error: NetError) -> None:
+        """Wake whoever reads with this error, and cut the connection."""
+        self._content.set_exception(error)
+        self.close()
+
     def close(self) -> None:
         """Let the connection go; when the body was not taken to its end, it is cut at once."""
         if self._timer is not None:
@@ -141,19 +147,23 @@ class Reply:
         return ProtocolBroken(f"`{self._origin}` sent a compressed body that cannot be read")
 
     def _watch(self) -> None:
-        """Look again when the next deadline could pass; fail the reader when it has."""
+        """Look again soon, until a deadline has passed or the connection is gone; then fail the reader."""
         now, deadlines = self._loop.time(), self._request.deadlines
         idle_at = (now if self._waiting_since is None else self._waiting_since) + deadlines.idle
-        due = min(idle_at, self._total_at)
-        if now < due:
-            self._timer = self._loop.call_at(due, self._watch)
-            return
-        if idle_at < self._total_at:
-            error = faults.deadline_passed("idle", deadlines.idle, self._origin)
+        if now >= self._total_at:
+            self.fail(faults.deadline_passed("total", deadlines.total, self._origin))
+        elif now >= idle_at:
+            self.fail(faults.deadline_passed("idle", deadlines.idle, self._origin))
+        elif self._waits_in_vain():
+            self.fail(faults.broken_body(self._origin))
         else:
-            error = faults.deadline_passed("total", deadlines.total, self._origin)
-        self._content.set_exception(error)
-        self.close()
+            self._timer = self._loop.call_at(min(idle_at, self._total_at, now + _LOOK), self._watch)
+
+    def _waits_in_vain(self) -> bool:
+        """Whether the connection is gone and aiohttp has not told the reader, as after a broken chunk."""
+        connection = self._response.connection
+        gone = connection is not None and connection.closed and self._waiting_since is not None
+        return gone and not self._content.is_eof() and self._content.exception() is None
 
     async def _not_events(self, media_type: str) -> ProtocolBroken:
         start = await self.read_start(4 * _QUOTED)

@@ -19,7 +19,7 @@ def fill_disk(path: str) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-async def write(path: str, limit: bool) -> int:
+async def write(path: str, limit: bool) -> None:
     saved = 0
     try:
         store = Store.open(path)
@@ -35,7 +35,6 @@ async def write(path: str, limit: bool) -> int:
                 {"error": type(error).__name__, "words": str(error), "hint": error.hint, "saved": saved}
             )
         )
-    return saved
 
 
 if __name__ == "__main__":

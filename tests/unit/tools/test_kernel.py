@@ -158,7 +158,7 @@ def test_a_cut_keeps_whole_lines_of_head_and_tail():
     text = "\n".join(f"line {number:04}" for number in range(1000))
     cut = fit(text, 2000, lambda _whole: None)
     head, _, rest = cut.partition("\n\n[…")
-    tail = rest.split("]\n\n")[1]
+    tail = rest.split("]\n\n")[1].partition("\n\n[Shown")[0]
     assert text.startswith(head + "\n")
     assert text.endswith(tail)
     assert len(head) + len(tail) <= 2000

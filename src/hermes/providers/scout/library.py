@@ -9,7 +9,7 @@ from hermes.providers.scout.passages import Sentence, read
 from hermes.providers.scout.words import root, synonyms, terms
 
 EXACT = 1.0
-_ROOT, _SPELLING, _OPENING, _SYNONYM = 0.8, 0.6, 0.55, 0.45
+_ROOT, _SPELLING, _OPENING, _SYNONYM = 0.7, 0.6, 0.6, 0.5
 
 
 class Library:

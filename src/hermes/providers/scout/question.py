@@ -40,7 +40,7 @@ _NUMBER_NOUNS = frozenset(
     "percent percentage number amount population proportion fraction rate price cost distance height length size "
     "temperature age speed weight area volume".split()
 )
-_HOW_MUCH = frozenset(
+ASKING = frozenset(
     "many much long far old tall high big large often deep wide fast heavy few hot cold thick late early soon".split()
 )
 _NAME_NOUNS = frozenset("name term word nickname title".split())
@@ -116,7 +116,7 @@ def _kind(folded: list[str], at: int, focus: list[str]) -> Kind:
     if asked in ("when", "where", "why"):
         return asked  # type: ignore[return-value]
     if asked == "how":
-        return "number" if after and after[0] in _HOW_MUCH else "how"
+        return "number" if after and after[0] in ASKING else "how"
     return _kind_of_what(folded[at + 1 :], focus)
 
 

@@ -16,7 +16,7 @@ from hermes.providers.scout.question import Question, could_answer, is_generic
 from hermes.providers.scout.words import STOP
 
 _CANDIDATES = 60
-_GENERIC_WEIGHT = 0.35
+_GENERIC_WEIGHT = 0.5
 _WINDOW = 10
 
 

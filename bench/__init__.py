@@ -1,0 +1,1 @@
+"""Repeatable measurements: ratios to floors taken in the same run, never absolute times."""

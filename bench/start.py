@@ -1,0 +1,98 @@
+"""What a whole command costs, in units of an interpreter that does nothing."""
+
+import os
+import shutil
+from statistics import median
+
+from bench.measure import (
+    HERMES,
+    MILLI,
+    PYTHON,
+    ROOT,
+    Figure,
+    Goal,
+    Plan,
+    child_environment,
+    interleave,
+    medians,
+    peak_megabytes,
+    run_child,
+)
+
+BARE = [PYTHON, "-c", "pass"]
+VERSION = [HERMES, "--version"]
+SCOUT = [HERMES, "chat", "-q", "How do I add a web search backend?"]
+ONE_SHOT = [HERMES, "chat", "-q", "hi", "-m", "custom/bench"]
+SMALL_CONFIG = "agent:\n  max_turns: 20\nweb:\n  extract_char_limit: 15000\n"
+
+
+def measure_start(plan: Plan) -> list[Figure]:
+    environ = child_environment(plan.folder)
+    commands = (BARE, VERSION, [HERMES, "--help"])
+    subjects = [lambda command=command: run_child(command, environ).cpu for command in commands]
+    bare, version, help = medians(subjects, plan.rounds(60, 15))
+    return [
+        _cpu("start.version", "hermes --version, CPU", version, bare, 2.5),
+        _cpu("start.help", "hermes --help, CPU", help, bare, 6),
+        _launcher(plan),
+    ]
+
+
+def _launcher(plan: Plan) -> Figure:
+    environ = child_environment(plan.folder)
+    launcher = [_checkout(plan.folder), "--version"]
+    subjects = [lambda command=command: run_child(command, environ).wall for command in (VERSION, launcher)]
+    script, launched = interleave(subjects, plan.rounds(60, 15))
+    over = median(slow - quick for quick, slow in zip(script, launched, strict=True))
+    return Figure(name="start.launcher", what="./hermes over its script, wall", value=over * MILLI, unit="ms")
+
+
+def _checkout(folder: str) -> str:
+    """The launcher in a checkout that counts as installed, so that measuring it installs nothing."""
+    root, venv = os.path.join(folder, "checkout"), os.path.dirname(os.path.dirname(PYTHON))
+    os.makedirs(os.path.join(root, ".venv"))
+    for name in ("hermes", "pyproject.toml", "constraints.txt"):
+        shutil.copy2(os.path.join(ROOT, name), root)
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        os.symlink(os.path.join(venv, name), os.path.join(root, ".venv", name))
+    with open(os.path.join(root, ".venv", ".ready"), "w", encoding="utf-8"):
+        return os.path.join(root, "hermes")
+
+
+def measure_scout(plan: Plan) -> list[Figure]:
+    without = child_environment(os.path.join(plan.folder, "without-config"))
+    configured = child_environment(os.path.join(plan.folder, "with-config"))
+    os.makedirs(configured["HERMES_HOME"])
+    with open(os.path.join(configured["HERMES_HOME"], "config.yaml"), "w", encoding="utf-8") as file:
+        file.write(SMALL_CONFIG)
+    calls = ((BARE, without), (SCOUT, without), (SCOUT, configured))
+    subjects = [lambda call=call: run_child(*call).cpu for call in calls]
+    bare, plain, with_config = medians(subjects, plan.rounds(40, 7))
+    return [
+        _cpu("scout", "hermes chat -q with scout, CPU", plain, bare, 16),
+        _cpu("scout.config", "the same with a config.yaml, CPU", with_config, bare, 16),
+    ]
+
+
+def measure_one_shot(plan: Plan) -> list[Figure]:
+    home = os.path.join(plan.folder, "one-shot")
+    environ = child_environment(home, CUSTOM_BASE_URL=plan.server)
+    subjects = [lambda command=command: run_child(command, environ).cpu for command in (BARE, ONE_SHOT)]
+    bare, asked = medians(subjects, plan.rounds(40, 7))
+    peak = median(peak_megabytes(ONE_SHOT, environ) for _ in range(plan.rounds(5, 3)))
+    return [
+        _cpu("one-shot", "hermes chat -q against a server, CPU", asked, bare, 33),
+        Figure(
+            name="one-shot.memory",
+            what="the same, peak memory",
+            value=peak,
+            unit="MB",
+            goal=Goal(60, "value at most"),
+        ),
+    ]
+
+
+def _cpu(name: str, what: str, value: float, bare: float, limit: float) -> Figure:
+    return Figure(
+        name=name, what=what, value=value * MILLI, unit="ms", floor=bare * MILLI, goal=Goal(limit)
+    )

@@ -1,0 +1,99 @@
+"""The answer: the sentences that carry it, each with its citation mark."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from hermes.providers.scout.conversation import Source
+from hermes.providers.scout.library import library
+from hermes.providers.scout.passages import Sentence
+from hermes.providers.scout.question import analyse
+from hermes.providers.scout.rank import Scored, lay, rank
+from hermes.providers.scout.weights import DOUBTFUL, WEIGHTS
+
+MOST_SENTENCES = 3
+MOST_WORDS = 110
+_FAR_BEHIND = 9.0
+_ALIKE = 0.8
+
+DO_NOT_ANSWER = "The sources I found do not answer this."
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """A citation mark in the text, from `start` to `end`, and the source it points to."""
+
+    source: Source
+    start: int
+    end: int
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A reply in the pieces it is streamed in; `doubtful` when the sources do not seem to answer."""
+
+    pieces: tuple[str, ...]
+    marks: tuple[Mark, ...] = ()
+    doubtful: bool = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+def answer(question: str, sources: Sequence[Source]) -> Reply:
+    """The best sentences of the sources, at most three and 110 words in all, most likely first."""
+    shelf = library(tuple((source.title, source.text) for source in sources))
+    ranked = rank(lay(analyse(question), shelf), WEIGHTS)
+    doubtful = not ranked or ranked[0].score < DOUBTFUL
+    chosen = _choose(ranked, shelf.sentences)
+    quotes = [(shelf.sentences[number], sources[shelf.page_of[number]]) for number in chosen]
+    return compose(quotes, doubtful=doubtful)
+
+
+def _choose(ranked: Sequence[Scored], sentences: Sequence[Sentence]) -> list[int]:
+    chosen: list[int] = []
+    words = 0
+    for scored in ranked:
+        sentence = sentences[scored.number]
+        size = len(sentence.text.split())
+        if len(chosen) == MOST_SENTENCES or scored.score < ranked[0].score - _FAR_BEHIND:
+            break
+        if chosen and (words + size > MOST_WORDS or any(_alike(sentence, sentences[other]) for other in chosen)):
+            continue
+        chosen.append(scored.number)
+        words += size
+    return chosen
+
+
+def _alike(one: Sentence, other: Sentence) -> bool:
+    mine, theirs = set(one.terms), set(other.terms)
+    return len(mine & theirs) >= _ALIKE * len(mine | theirs)
+
+
+def compose(quotes: Sequence[tuple[Sentence, Source]], *, doubtful: bool) -> Reply:
+    """Sentences and their marks set into one text."""
+    pieces: list[str] = []
+    marks: list[Mark] = []
+    numbers: dict[str, int] = {}
+    if doubtful:
+        pieces.append(DO_NOT_ANSWER + ("\n\nClosest: " if quotes else ""))
+    for index, (sentence, source) in enumerate(quotes):
+        mark = f"[{numbers.setdefault(source.url, len(numbers) + 1)}]"
+        quote = _cut(sentence.text)
+        end = sum(map(len, pieces)) + len(quote) + 1 + len(mark)
+        marks.append(Mark(source, end - len(mark), end))
+        pieces.append(f"{quote} {mark}{_after(sentence, last=index == len(quotes) - 1)}")
+    return Reply(tuple(pieces), tuple(marks), doubtful)
+
+
+def _cut(text: str) -> str:
+    """A monstrous sentence is cut; every other stays verbatim."""
+    words = text.split()
+    return text if len(words) <= MOST_WORDS else " ".join(words[:MOST_WORDS]) + " …"
+
+
+def _after(sentence: Sentence, *, last: bool) -> str:
+    code = f"\n\n```\n{sentence.code}\n```" if sentence.code else ""
+    if last:
+        return code
+    ended = sentence.text.endswith((".", "!", "?", "…", '"', "”", ")", "。"))
+    return f"{code}\n\n" if code else " " if ended else "\n"

@@ -1,0 +1,60 @@
+"""Every file under `tools/web/backends/`: declares what it can, and keeps the port's promises."""
+
+import pytest
+
+from hermes.index import Index
+from hermes.tools.web.budget import PageArchive
+from hermes.tools.web.kernel import WebKernel
+from hermes.tools.web.select import PREFERENCE, choose, load, names
+
+
+class Services:
+    """Nothing is set, and the local index is empty."""
+
+    def __init__(self):
+        self._index = Index.open(None)
+
+    def index(self):
+        return self._index
+
+    def setting(self, name):
+        return None
+
+
+@pytest.fixture
+def services():
+    made = Services()
+    yield made
+    made.index().close()
+
+
+@pytest.mark.parametrize("name", names())
+def test_it_declares_itself(name, services):
+    backend = load(name)
+    assert backend.name == name
+    assert backend.title
+    assert backend.searches or backend.extracts
+    assert isinstance(backend.available(services), bool)
+
+
+@pytest.mark.parametrize("name", names())
+async def test_nothing_found_is_a_success_and_a_page_it_lacks_is_one_error(name, services):
+    backend = load(name)
+    if not backend.available(services):
+        pytest.skip(f"`{name}` needs settings that this suite does not give")
+    port = backend.connect(services)
+    assert port.name == name
+    web = WebKernel(port, port, archive=PageArchive(None))
+    if backend.searches:
+        assert (await web.search("zzqqxx nowhere to be found")).rows == ()
+    if backend.extracts:
+        missing = f"{port.schemes[0]}://host.invalid/none"
+        [page] = (await web.extract([missing])).pages
+        assert page.url == missing
+        assert page.error
+        assert page.content == ""
+
+
+def test_the_preference_order_names_backends_that_exist(services):
+    assert set(PREFERENCE) <= set(names())
+    assert choose("search", "", services).name in names()

@@ -1,0 +1,77 @@
+"""The house stays as drawn: the map, the contract and the folders say the same."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import hermes
+from hermes import discover, errors
+from hermes.providers.base import load, names
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "hermes"
+
+
+def layers():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    flow = next(contract for contract in contracts if contract["type"] == "layers")
+    return [[room.strip() for room in layer.split("|")] for layer in flow["layers"]]
+
+
+def rooms_on_the_map():
+    return re.findall(r"^    (\w+) {2,}\S", hermes.__doc__, flags=re.MULTILINE)
+
+
+def test_the_map_shows_every_room_and_no_other():
+    folders = {path.stem for path in PACKAGE.iterdir() if not path.stem.startswith("_")}
+    assert set(rooms_on_the_map()) == folders
+
+
+def test_the_map_and_the_contract_agree_on_what_stands_above_what():
+    depth = {room: number for number, layer in enumerate(layers()) for room in layer}
+    drawn = [depth[room] for room in rooms_on_the_map()]
+    assert drawn == sorted(drawn)
+
+
+def test_every_public_name_loads():
+    for name in hermes.__all__:
+        assert getattr(hermes, name)
+    with pytest.raises(AttributeError, match="nonsense"):
+        hermes.nonsense  # noqa: B018
+
+
+def test_wire_protocols_and_the_loop_name_no_vendor():
+    vendors = {word for name in names() for word in (name, *load(name).aliases)} - {"custom"}
+    for path in [*(PACKAGE / "transports").glob("*.py"), *(PACKAGE / "agent").glob("*.py")]:
+        words = set(re.findall(r"[a-z0-9-]+", path.read_text().lower()))
+        assert not words & vendors, path
+        assert not re.search(r"https?://", path.read_text()), path
+
+
+def test_only_discover_imports_by_name():
+    for path in PACKAGE.rglob("*.py"):
+        if path.name != "discover.py":
+            assert "import_module" not in path.read_text(), path
+            assert "__import__" not in path.read_text(), path
+
+
+def test_the_error_tree_is_drawn_as_it_is():
+    def walk(error, depth):
+        yield depth, error.__name__
+        for child in error.__subclasses__():
+            yield from walk(child, depth + 1)
+
+    lines = errors.__doc__.splitlines()[2:]
+    drawn = [
+        (found.start(1) // 4, found[1]) for line in lines if (found := re.match(r"[ │├└─]*([A-Z]\w+)", line))
+    ]
+    actual = list(walk(errors.HermesError, 0))
+    assert drawn == actual
+
+
+def test_an_entry_that_is_not_there_offers_the_nearest():
+    with pytest.raises(errors.UnknownName) as caught:
+        discover.load("hermes.cli", "caht", "command")
+    assert "`chat`" in caught.value.hint
