@@ -6,7 +6,7 @@ lean as it goes (no cookies, no pool limit, no decompression) with its own defau
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import aiohttp
@@ -17,9 +17,12 @@ from bench.measure import (
     MICRO,
     Figure,
     Goal,
+    Meter,
     Plan,
+    Work,
     cpu_per_unit,
     medians,
+    sampler,
     settle,
     units_per_second,
 )
@@ -32,9 +35,6 @@ from hermes.providers.custom import PROVIDER
 from hermes.transports.chat_completions import Transport
 
 IN_FLIGHT = 100
-
-Work = Callable[[], Awaitable[object]]
-Meter = Callable[[Work, int], Awaitable[float]]
 
 
 class Post(msgspec.Struct, frozen=True):
@@ -57,8 +57,8 @@ def new_client(server: str, model: str) -> tuple[ModelClient, Client]:
     return ModelClient(Endpoint(provider=PROVIDER, model=model, base_url=server), Transport(), wire), wire
 
 
-def new_session() -> aiohttp.ClientSession:
-    """aiohttp by hand, with the headers that Hermes sends."""
+async def new_session() -> aiohttp.ClientSession:
+    """aiohttp by hand, with the headers that Hermes sends; it must be made inside its loop."""
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -87,8 +87,9 @@ async def stream_by_hand(session: aiohttp.ClientSession, post: Post) -> str:
             *lines, rest = (rest + piece).split(b"\n")
             for line in lines:
                 if line.startswith(b"data: ") and line != b"data: [DONE]":
-                    for choice in json.loads(line[6:])["choices"]:
-                        texts.append(choice["delta"].get("content") or "")
+                    choices = json.loads(line[6:])["choices"]
+                    if choices:
+                        texts.append(choices[0]["delta"].get("content") or "")
     return "".join(texts)
 
 
@@ -104,7 +105,7 @@ class Bench:
         self._model, self._stream = model, stream
         self._post = prepare(plan.server, new_request(model, stream=stream))
         self._client, self._wire = new_client(plan.server, model)
-        self._session = runner.run(_in_loop(new_session))
+        self._session = runner.run(new_session())
 
     async def ask_hermes(self) -> str | None:
         return (await self._client.send(new_request(self._model, stream=self._stream), drop)).content
@@ -115,13 +116,14 @@ class Bench:
         text: str = (await call_by_hand(self._session, self._post))["choices"][0]["message"]["content"]
         return text
 
-    def compare(self, load: Callable[[Work], Work], units: int, meter: Meter, rounds: int) -> tuple[float, float]:
+    def compare(
+        self, load: Callable[[Work], Work], units: int, meter: Meter, rounds: int
+    ) -> tuple[float, float]:
         """Hermes and the floor under the same load, by the same meter."""
-        works = [load(ask) for ask in (self.ask_hermes, self.ask_by_hand)]
-        subjects = [lambda work=work: self._runner.run(meter(work, units)) for work in works]
         settle()
-        subject, floor = medians(subjects, rounds)
-        return subject, floor
+        asks = (self.ask_hermes, self.ask_by_hand)
+        value, floor = medians([sampler(self._runner, meter, load(ask), units) for ask in asks], rounds)
+        return value, floor
 
     def close(self) -> None:
         self._runner.run(self._wire.close())
@@ -181,10 +183,6 @@ def measure_concurrency(plan: Plan) -> list[Figure]:
     goal = Goal(0.55, "ratio at least")
     what = f"{IN_FLIGHT} calls in flight, rate"
     return [Figure(name="concurrency", what=what, value=value, floor=floor, unit="calls/s", goal=goal)]
-
-
-async def _in_loop[T](make: Callable[[], T]) -> T:
-    return make()
 
 
 def _cpu(name: str, what: str, value: float, floor: float) -> Figure:

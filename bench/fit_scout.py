@@ -32,12 +32,16 @@ def example(asked: Asked, shelf: Library, urls: list[str]) -> Example:
     right = [a and urls[shelf.page_of[n]] == asked.article for a, n in zip(answers, numbers, strict=True)]
     fixed = [sum(BY_HAND.get(name, 0.0) * value for name, value in row.items()) for row in measured]
     place = {name: at for at, name in enumerate(NAMES)}
-    rows = [[(place[name], value) for name, value in row.items() if value and name in place] for row in measured]
+    rows = [
+        [(place[name], value) for name, value in row.items() if value and name in place] for row in measured
+    ]
     return asked, fixed, rows, answers, right
 
 
 def scores(weights: list[float], fixed: list[float], rows: list[Row]) -> list[float]:
-    return [start + sum(weights[at] * value for at, value in row) for start, row in zip(fixed, rows, strict=True)]
+    return [
+        start + sum(weights[at] * value for at, value in row) for start, row in zip(fixed, rows, strict=True)
+    ]
 
 
 def gradient(weights: list[float], examples: list[Example]) -> list[float]:

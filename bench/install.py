@@ -13,7 +13,7 @@ NOT_COUNTED = frozenset({"pip", "setuptools"})
 MEGABYTE = 1024 * 1024
 
 
-def measure_install(plan: Plan) -> list[Figure]:
+def measure_install(_plan: Plan) -> list[Figure]:
     brought = requirements_of(PROJECT)
     size = sum(size_of(distribution(name)) for name in brought)
     return [
@@ -45,7 +45,9 @@ def requirements_of(project: str) -> set[str]:
         brought.add(name)
         for line in distribution(name).requires or ():
             needed = Requirement(line)
-            if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            if needed.marker is None or any(
+                needed.marker.evaluate({"extra": extra}) for extra in ("", *extras)
+            ):
                 wanted.append((canonicalize_name(needed.name), frozenset(needed.extras)))
     return brought
 

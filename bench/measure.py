@@ -1,12 +1,13 @@
 """How things are measured: CPU of children and of this process, floors taken in turn with their subjects."""
 
+import asyncio
 import gc
 import os
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from statistics import median
 from typing import Any, Literal
 
@@ -121,7 +122,9 @@ def run_child(command: Sequence[str], environ: Mapping[str, str]) -> Usage:
         wall = time.perf_counter() - started
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
-        raise RuntimeError(f"{command} ended with {child.returncode}: {said.decode(errors='replace')[-2000:]}")
+        raise RuntimeError(
+            f"{command} ended with {child.returncode}: {said.decode(errors='replace')[-2000:]}"
+        )
     return Usage(cpu=_seconds(used), wall=wall)
 
 
@@ -149,7 +152,16 @@ def _seconds(used: resource.struct_rusage) -> float:
     return used.ru_utime + used.ru_stime
 
 
-async def cpu_per_unit(work: Callable[[], Awaitable[object]], units: int) -> float:
+Work = Callable[[], Awaitable[object]]
+Meter = Callable[[Work, int], Coroutine[Any, Any, float]]
+
+
+def sampler(runner: asyncio.Runner, meter: Meter, work: Work, units: int) -> Callable[[], float]:
+    """A subject that does its work on the runner's loop and is measured by the meter."""
+    return lambda: runner.run(meter(work, units))
+
+
+async def cpu_per_unit(work: Work, units: int) -> float:
     """CPU seconds that `work` takes in this process, for each of its units."""
     gc.collect()
     started = time.process_time()
@@ -157,7 +169,7 @@ async def cpu_per_unit(work: Callable[[], Awaitable[object]], units: int) -> flo
     return (time.process_time() - started) / units
 
 
-async def units_per_second(work: Callable[[], Awaitable[object]], units: int) -> float:
+async def units_per_second(work: Work, units: int) -> float:
     gc.collect()
     started = time.perf_counter()
     await work()
@@ -172,4 +184,10 @@ def settle() -> None:
 
 def child_environment(home: str, **more: str) -> dict[str, str]:
     """An environment without the keys, proxies and settings of whoever runs this."""
-    return {"PATH": os.environ.get("PATH", ""), "HOME": home, "HERMES_HOME": home, "LC_ALL": "C.UTF-8", **more}
+    return {
+        "PATH": os.environ.get("PATH", ""),
+        "HOME": home,
+        "HERMES_HOME": home,
+        "LC_ALL": "C.UTF-8",
+        **more,
+    }

@@ -65,7 +65,7 @@ class Connection(asyncio.Protocol):
             for piece in reply.writes:
                 self._write(piece)
                 if reply.pause:
-                    # In place, because the loop's own timers are a millisecond coarse; paced readers come alone.
+                    # In place: the loop's own timers are a millisecond coarse, and a paced reader is alone.
                     time.sleep(reply.pause)
 
     def _take(self) -> tuple[bytes, bytes] | None:
@@ -102,7 +102,9 @@ def reply_to(head: bytes, body: bytes) -> Reply:
 @cache
 def _not_found() -> Reply:
     body = b'{"error":{"message":"no such path or model"}}'
-    return Reply((_head("404 Not Found", f"Content-Type: application/json\r\nContent-Length: {len(body)}") + body,))
+    return Reply(
+        (_head("404 Not Found", f"Content-Type: application/json\r\nContent-Length: {len(body)}") + body,)
+    )
 
 
 @cache
@@ -136,13 +138,15 @@ def _call(is_streamed: bool) -> bytes:
 
 
 def _words(count: int) -> Iterator[str]:
-    return itertools.islice(itertools.cycle((" the", " answer", " is", " in", " here", " some", "where")), count)
+    return itertools.islice(
+        itertools.cycle((" the", " answer", " is", " in", " here", " some", "where")), count
+    )
 
 
 def _json(message: dict[str, Any], reason: str) -> bytes:
     choice = {"index": 0, "message": message, "finish_reason": reason}
     body = _encode({**_common("chat.completion"), "choices": [choice], "usage": _USAGE})
-    return _head("200 OK", f"Content-Type: application/json\r\nContent-Length: {len(body)}") + body
+    return _with_json("200 OK", body)
 
 
 def _events(deltas: Sequence[dict[str, Any]], reason: str) -> Iterator[bytes]:
@@ -158,7 +162,13 @@ def _events(deltas: Sequence[dict[str, Any]], reason: str) -> Iterator[bytes]:
 
 def _common(kind: str) -> dict[str, Any]:
     id = "chatcmpl-9kR2mTz4QwXbV7"
-    return {"id": id, "object": kind, "created": 1760000000, "model": "bench", "system_fingerprint": "fp_0a1b2c3d"}
+    return {
+        "id": id,
+        "object": kind,
+        "created": 1760000000,
+        "model": "bench",
+        "system_fingerprint": "fp_0a1b2c3d",
+    }
 
 
 def _encode(value: dict[str, Any]) -> bytes:
@@ -185,6 +195,10 @@ def _bursts(chunks: Sequence[bytes]) -> Iterator[bytes]:
 
 def _event_head() -> bytes:
     return _head("200 OK", "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked")
+
+
+def _with_json(status: str, body: bytes) -> bytes:
+    return _head(status, f"Content-Type: application/json\r\nContent-Length: {len(body)}") + body
 
 
 def _head(status: str, headers: str) -> bytes:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 from bench.measure import (
@@ -29,8 +30,7 @@ SMALL_CONFIG = "agent:\n  max_turns: 20\nweb:\n  extract_char_limit: 15000\n"
 def measure_start(plan: Plan) -> list[Figure]:
     environ = child_environment(plan.folder)
     commands = (BARE, VERSION, [HERMES, "--help"])
-    subjects = [lambda command=command: run_child(command, environ).cpu for command in commands]
-    bare, version, help = medians(subjects, plan.rounds(60, 15))
+    bare, version, help = medians([_cpu_of(command, environ) for command in commands], plan.rounds(60, 15))
     return [
         _cpu("start.version", "hermes --version, CPU", version, bare, 2.5),
         _cpu("start.help", "hermes --help, CPU", help, bare, 6),
@@ -41,8 +41,10 @@ def measure_start(plan: Plan) -> list[Figure]:
 def _launcher(plan: Plan) -> Figure:
     environ = child_environment(plan.folder)
     launcher = [_checkout(plan.folder), "--version"]
-    subjects = [lambda command=command: run_child(command, environ).wall for command in (VERSION, launcher)]
-    script, launched = interleave(subjects, plan.rounds(60, 15))
+    script, launched = interleave(
+        [lambda: run_child(VERSION, environ).wall, lambda: run_child(launcher, environ).wall],
+        plan.rounds(60, 15),
+    )
     over = median(slow - quick for quick, slow in zip(script, launched, strict=True))
     return Figure(name="start.launcher", what="./hermes over its script, wall", value=over * MILLI, unit="ms")
 
@@ -65,8 +67,7 @@ def measure_scout(plan: Plan) -> list[Figure]:
     os.makedirs(configured["HERMES_HOME"])
     with open(os.path.join(configured["HERMES_HOME"], "config.yaml"), "w", encoding="utf-8") as file:
         file.write(SMALL_CONFIG)
-    calls = ((BARE, without), (SCOUT, without), (SCOUT, configured))
-    subjects = [lambda call=call: run_child(*call).cpu for call in calls]
+    subjects = [_cpu_of(BARE, without), _cpu_of(SCOUT, without), _cpu_of(SCOUT, configured)]
     bare, plain, with_config = medians(subjects, plan.rounds(40, 7))
     return [
         _cpu("scout", "hermes chat -q with scout, CPU", plain, bare, 16),
@@ -77,8 +78,7 @@ def measure_scout(plan: Plan) -> list[Figure]:
 def measure_one_shot(plan: Plan) -> list[Figure]:
     home = os.path.join(plan.folder, "one-shot")
     environ = child_environment(home, CUSTOM_BASE_URL=plan.server)
-    subjects = [lambda command=command: run_child(command, environ).cpu for command in (BARE, ONE_SHOT)]
-    bare, asked = medians(subjects, plan.rounds(40, 7))
+    bare, asked = medians([_cpu_of(BARE, environ), _cpu_of(ONE_SHOT, environ)], plan.rounds(40, 7))
     peak = median(peak_megabytes(ONE_SHOT, environ) for _ in range(plan.rounds(5, 3)))
     return [
         _cpu("one-shot", "hermes chat -q against a server, CPU", asked, bare, 33),
@@ -92,7 +92,9 @@ def measure_one_shot(plan: Plan) -> list[Figure]:
     ]
 
 
+def _cpu_of(command: Sequence[str], environ: Mapping[str, str]) -> Callable[[], float]:
+    return lambda: run_child(command, environ).cpu
+
+
 def _cpu(name: str, what: str, value: float, bare: float, limit: float) -> Figure:
-    return Figure(
-        name=name, what=what, value=value * MILLI, unit="ms", floor=bare * MILLI, goal=Goal(limit)
-    )
+    return Figure(name=name, what=what, value=value * MILLI, unit="ms", floor=bare * MILLI, goal=Goal(limit))

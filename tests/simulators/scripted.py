@@ -105,7 +105,7 @@ class ScriptedServer:
         except (OSError, asyncio.IncompleteReadError):
             pass  # the client left: tests look at what it did, not at this end
         except asyncio.CancelledError:
-            pass  # the test is over
+            writer.transport.abort()  # the test is over
         finally:
             writer.close()
             self._tasks.discard(task)

@@ -33,12 +33,16 @@ def read(path: str) -> Found | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
-        raise ConfigError(f"cannot read `{path}`: {reason}", hint="check what is there and who owns it") from error
+        hint = "check what is there and who owns it"
+        raise ConfigError(f"cannot read `{path}`: {_reason(error)}", hint=hint) from error
     if len(data) > LARGEST:
         raise ConfigError(f"`{path}` is larger than {LARGEST} bytes", hint=f"move `{path}` away")
     text = _decode(path, data)
     return Found(text.removeprefix("\ufeff"), stat.S_IMODE(status.st_mode), bom=text.startswith("\ufeff"))
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or "unknown reason").lower()
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
@@ -83,9 +87,8 @@ def replace(path: str, content: str, mode: int) -> None:
 
 def unavailable(path: str, error: OSError) -> StoreUnavailable:
     """What a person is told when a file cannot be written."""
-    reason = (error.strerror or "unknown reason").lower()
     hint = f"free some space or make `{os.path.dirname(path)}` writable, or point `HERMES_HOME` elsewhere"
-    return StoreUnavailable(f"cannot write `{path}`: {reason}", hint=hint)
+    return StoreUnavailable(f"cannot write `{path}`: {_reason(error)}", hint=hint)
 
 
 def _write_new(path: str, data: bytes, mode: int, *, like: str) -> None:

@@ -35,9 +35,8 @@ def read(text: str, path: str) -> Node:
     plain = read_plain(text)
     if plain is not None:
         return plain
-    tree = discover.module("hermes.config.yaml_events").read(text, path)
-    assert isinstance(tree, Node)
-    return tree
+    full: Node = discover.module("hermes.config.yaml_events").read(text, path)
+    return full
 
 
 _SPELLED: dict[str, bool | None] = {
@@ -126,7 +125,7 @@ class _PlainReader:
             self._at_margin(key, rest, number)
 
     def _at_margin(self, key: str, rest: str, number: int) -> None:
-        _add(self.root, key, Node(_plain_scalar(rest), number))
+        _add(self.root, key, _plain_value(rest, number))
         self._section_name, self._open_key = key, ""
         self._section = {} if _is_empty(rest) else None
 
@@ -137,7 +136,7 @@ class _PlainReader:
             self._indent = indent
             line = self.root[self._section_name].line
             self.root[self._section_name] = Node(self._section, line)
-        _add(self._section, key, Node(_plain_scalar(rest), number))
+        _add(self._section, key, _plain_value(rest, number))
         self._open_key, self._items = key if _is_empty(rest) else "", []
 
     def _item(self, rest: str, indent: int, number: int) -> None:
@@ -160,6 +159,19 @@ def _add(mapping: dict[str, Node], key: str, node: Node) -> None:
 
 def _is_empty(rest: str) -> bool:
     return not rest.strip(" ") or rest.lstrip(" ").startswith("#")
+
+
+def _plain_value(rest: str, number: int) -> Node:
+    """What follows a key: a scalar, or a list of unquoted ones in brackets."""
+    text = rest.partition(" #")[0].strip(" ")
+    if not text.startswith("["):
+        return Node(_plain_scalar(rest), number)
+    if not text.endswith("]"):
+        raise _NotPlain
+    items = [item.strip(" ") for item in text[1:-1].split(",")] if text[1:-1].strip(" ") else []
+    if any(not item or item[0] in "'\"" for item in items):
+        raise _NotPlain
+    return Node([Node(_plain_scalar(item), number) for item in items], number)
 
 
 def _plain_scalar(rest: str) -> Scalar:

@@ -3,38 +3,25 @@
 import hashlib
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
-
-import msgspec
+from collections.abc import Sequence
 
 from hermes.errors import DocumentError
 from hermes.index import records
 from hermes.index.addresses import file_url, path_of
 from hermes.index.database import Database
+from hermes.index.report import AddReport, Progress, Read
 from hermes.index.walk import Found, files
-from hermes.protocols import Page
 
 BATCH_DOCUMENTS = 32
 BATCH_CHARACTERS = 2_000_000
 
-Read = Callable[[str], Page]
-Progress = Callable[[int, int, str], None]
-"""Called with how many files are done, how many there are, and the one that comes next."""
+
+def add(database: Database, paths: Sequence[str], read: Read, progress: Progress | None) -> AddReport:
+    """Walk the paths, read what changed, and write it in batches."""
+    return _Adding(database, read).run(paths, progress)
 
 
-class AddReport(msgspec.Struct, frozen=True):
-    """What became of the files."""
-
-    added: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    failed: tuple[tuple[str, str], ...] = ()
-
-
-class Adding:
-    """One call of `add`: walks, reads, and writes in batches."""
-
+class _Adding:
     def __init__(self, database: Database, read: Read) -> None:
         self._database = database
         self._read = read

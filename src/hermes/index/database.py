@@ -78,13 +78,8 @@ class Database:
         self._connection.close()
         if self.path is None or not self.saves:
             self._connection = self._without_file("is damaged")
-            return
-        try:
-            self._set_aside(self.path)
-            self._connection = _writable(self.path)
-            self._inode = os.stat(self.path).st_ino
-        except (OSError, sqlite3.Error):
-            self._connection = self._without_file("is damaged and could not be set aside")
+        else:
+            self._connection = self._anew(self.path)
 
     def close(self) -> None:
         self._connection.close()
@@ -94,23 +89,26 @@ class Database:
             os.makedirs(os.path.dirname(os.path.abspath(path)), mode=0o700, exist_ok=True)
             if os.path.exists(path) and not _may_write(path):
                 return self._read_only(path)
-            _create_private(path)
-            self._inode = os.stat(path).st_ino
-            return _writable(path)
+            return self._writable(path)
         except OSError as error:
             return self._without_file(f"cannot be opened: {error.strerror}")
         except sqlite3.Error as error:
             told = self._told(error)
             if isinstance(told, StoreCorrupt):
-                return self._replaced(path)
-            return self._without_file(_OUT_OF_REACH.get(_code(error), "cannot be used"))
+                return self._anew(path)
+            if isinstance(told, StoreUnavailable):
+                return self._without_file(_OUT_OF_REACH[_code(error)])
+            raise told from error
 
-    def _replaced(self, path: str) -> sqlite3.Connection:
+    def _writable(self, path: str) -> sqlite3.Connection:
+        _create_private(path)
+        self._inode = os.stat(path).st_ino
+        return _writable(path)
+
+    def _anew(self, path: str) -> sqlite3.Connection:
         try:
             self._set_aside(path)
-            _create_private(path)
-            self._inode = os.stat(path).st_ino
-            return _writable(path)
+            return self._writable(path)
         except (OSError, sqlite3.Error):
             return self._without_file("is damaged and could not be set aside")
 

@@ -8,15 +8,16 @@ from typing import TypeVar
 
 import msgspec
 
+from hermes import discover
 from hermes.errors import StoreCorrupt, StoreUnavailable
 from hermes.index import records
-from hermes.index.adding import Adding, AddReport, Progress, Read
 from hermes.index.addresses import MANUAL, file_url
 from hermes.index.database import Database
 from hermes.index.manual import pages
 from hermes.index.passages import first_heading
 from hermes.index.query import build
 from hermes.index.ranking import search
+from hermes.index.report import AddReport, Progress, Read
 from hermes.protocols import IndexedDocument
 
 MAX_RESULTS = 100
@@ -75,7 +76,9 @@ class Index:
         What did not change is not read again, and documents whose files are gone are removed.
         """
         self._require_saving()
-        return self._guarded(lambda: Adding(self._database, read).run(paths, progress))
+        adding = discover.module("hermes.index.adding")
+        report: AddReport = self._guarded(lambda: adding.add(self._database, paths, read, progress))
+        return report
 
     def list(self) -> Sequence[DocumentInfo]:
         """Every document, by address."""

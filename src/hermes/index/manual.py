@@ -2,13 +2,12 @@
 
 import os
 
-import hermes
 from hermes.index.addresses import manual_url
 
 
 def manual_folder() -> str | None:
     """The manual in the installed package, else in the source checkout, else None."""
-    package = os.path.dirname(os.path.abspath(hermes.__file__))
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     checkout = os.path.dirname(os.path.dirname(package))
     for folder in (os.path.join(package, "_docs"), os.path.join(checkout, "docs")):
         if os.path.isdir(folder):

@@ -6,11 +6,13 @@ import msgspec
 
 MAX_CHARACTERS = 4_000
 MAX_TERMS = 64
+MAX_PHRASES = 8
 
 _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r'["“”]([^"“”]{3,200})["“”]')
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f]+"
+_UNSPACED = (
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
+    "\U00020000-\U0003134f]+"
 )
 _COMMON = """
 a about after all also an and any are as at be because been before being between but by can could did do
@@ -32,26 +34,31 @@ class Query(msgspec.Struct, frozen=True):
 def build(text: str) -> Query | None:
     """The expression for some text; None when it holds no word."""
     text = text[:MAX_CHARACTERS]
-    words = tuple(dict.fromkeys(word.lower() for word in _WORD.findall(text)))
-    telling = tuple(word for word in words if word not in _STOP_WORDS) or words
-    spaced = [word for word in telling if not _UNSPACED.search(word)][:MAX_TERMS]
-    phrases = [f'"{word}"' for word in spaced]
-    phrases += [_phrase(quoted) for quoted in _QUOTED.findall(text)[:8] if len(_WORD.findall(quoted)) > 1]
-    phrases += [f'grams : "{gram}"' for gram in _query_grams(text)]
-    return Query(" OR ".join(phrases), telling) if phrases else None
+    pairs = list(dict.fromkeys(pair for run in _unspaced(text) for pair in _pairs(run)))[:MAX_TERMS]
+    spaced = text if not pairs else re.sub(_UNSPACED, " ", text)
+    words = list(dict.fromkeys(word.lower() for word in _WORD.findall(spaced)))
+    telling = ([word for word in words if word not in _STOP_WORDS] or words)[:MAX_TERMS]
+    phrases = [f'"{word}"' for word in telling]
+    phrases += [_phrase(quoted) for quoted in _QUOTED.findall(spaced)[:MAX_PHRASES]]
+    phrases += [f'grams : "{pair}"{" *" if len(pair) == 1 else ""}' for pair in pairs]
+    return Query(" OR ".join(phrases), (*telling, *pairs)) if phrases else None
 
 
 def grams(text: str) -> str:
-    """The letter pairs of scripts that put no spaces between words, to be indexed beside the words."""
-    return " ".join(pair for run in _UNSPACED.findall(text) for pair in _pairs(run))
+    """The letter pairs of scripts that put no spaces between words, to be indexed beside the words.
+
+    The last letter of a run stands alone, so that a single letter finds every place it occurs in.
+    """
+    return " ".join(pair for run in _unspaced(text) for pair in (*_pairs(run), run[-1]))
+
+
+def _unspaced(text: str) -> list[str]:
+    """The runs of such letters. The pattern takes milliseconds to compile: only where it may match."""
+    return [] if text.isascii() else re.findall(_UNSPACED, text)
 
 
 def _pairs(run: str) -> list[str]:
     return [run[at : at + 2] for at in range(max(1, len(run) - 1))]
-
-
-def _query_grams(text: str) -> list[str]:
-    return list(dict.fromkeys(grams(text).split()))[:MAX_TERMS]
 
 
 def _phrase(text: str) -> str:

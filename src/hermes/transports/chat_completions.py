@@ -105,7 +105,7 @@ class _Assembler:
         self._data: dict[str, Any] = {}
 
     def feed(self, payload: bytes) -> Sequence[Delta]:
-        if payload == b"[DONE]":
+        if not payload or payload == b"[DONE]":
             return ()
         self._events += 1
         try:

@@ -2,9 +2,10 @@
 
 import asyncio
 import gzip
-import itertools
 import tracemalloc
 import zlib
+from collections.abc import Iterable
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -77,7 +78,7 @@ PORTAL = b"<html>\n<title>Log in\x1b[2J</title>" + b"please " * 100
         (http_reply(200, PORTAL, content_type="text/html"), "answered with `text/html` instead of an event"),
         (
             http_reply(200, gzip.compress(PORTAL), content_encoding="gzip"),
-            "no content type .*<html> <title>Log",
+            "no content type .*<title>Log in",
         ),
         (b"HTTP/1.1 204 No Content\r\n\r\n", "no content type instead of an event stream and no text"),
         (http_reply(200, b"\xff\0{}", content_type="application/json"), "`application/json`"),
@@ -96,9 +97,7 @@ async def test_a_quote_does_not_repeat_the_key_that_was_sent(client):
     body = b"you sent Bearer sk-secret and other-secret"
     async with ScriptedServer(http_reply(200, body, content_type="text/plain")) as server:
         with pytest.raises(ProtocolBroken) as caught:
-            await events(
-                client, server.url, **{"Authorization": "Bearer sk-secret", "x-api-key": "other-secret"}
-            )
+            await events(client, server.url, Authorization="Bearer sk-secret", Cookie="other-secret")
     assert "you sent Bearer *** and ***" in str(caught.value)
 
 
@@ -211,26 +210,25 @@ async def test_damaged_or_unknown_compression_is_no_answer(client, encoding: str
             await read(client, server.url)
 
 
-@given(
-    st.binary(max_size=3000), st.lists(st.integers(0, 3000), max_size=5), st.sampled_from(["gzip", "deflate"])
-)
-def test_any_cut_of_a_compressed_body_inflates_to_the_same(body: bytes, cuts: list[int], encoding: str):
-    packed = gzip.compress(body) if encoding == "gzip" else zlib.compress(body)
-    edges = [0, *sorted(cuts), len(packed)]
+def inflate(encoding: str, chunks: Iterable[bytes]) -> bytes:
     inflater, pieces = Inflater(encoding), []
-    for start, end in itertools.pairwise(edges):
-        inflater.push(packed[start:end])
+    for chunk in chunks:
+        inflater.push(chunk)
         while piece := inflater.pull():
             pieces.append(piece)
     inflater.finish()
-    assert b"".join(pieces) == body
+    return b"".join(pieces)
+
+
+@given(st.binary(max_size=3000), st.lists(st.integers(0, 3000), max_size=5), st.booleans())
+def test_any_cut_of_a_compressed_body_inflates_to_the_same(body: bytes, cuts: list[int], zipped: bool):
+    packed = gzip.compress(body) if zipped else zlib.compress(body)
+    edges = [0, *sorted(min(cut, len(packed)) for cut in cuts), len(packed)]
+    chunks = (packed[start:end] for start, end in pairwise(edges))
+    assert inflate("gzip" if zipped else "deflate", chunks) == body
 
 
 @given(st.binary(min_size=1))
-def test_noise_is_refused_or_read_and_nothing_else(noise: bytes):
-    inflater = Inflater("gzip")
-    inflater.push(noise)
+def test_noise_is_damaged(noise: bytes):
     with pytest.raises(Damaged):
-        while inflater.pull():
-            pass
-        inflater.finish()
+        inflate("gzip", [noise])

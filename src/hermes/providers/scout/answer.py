@@ -41,6 +41,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 def answer(question: str, sources: Sequence[Source]) -> Reply:
     """The best sentences of the sources, at most three and 110 words in all, most likely first."""
+    sources = sorted(sources, key=lambda source: source.url)  # one set of pages is one library, in any order
     shelf = library(tuple((source.title, source.text) for source in sources))
     ranked = rank(lay(analyse(question), shelf), WEIGHTS)
     doubtful = not ranked or ranked[0].score < DOUBTFUL

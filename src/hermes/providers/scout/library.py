@@ -92,7 +92,7 @@ def _near(one: str, other: str) -> bool:
     return 2 * len(mine & theirs) >= 0.7 * (len(mine) + len(theirs))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def library(pages: tuple[tuple[str, str], ...]) -> Library:
     """The library of some (title, Markdown) pages, remembered for the last few sets."""
     return Library(pages)

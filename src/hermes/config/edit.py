@@ -1,0 +1,114 @@
+"""One change to a settings file; everything else in it stays byte for byte as it was."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from hermes import discover
+from hermes.config import environment, files, keys, loading, tree
+from hermes.config.keys import Key
+from hermes.config.secret import Secret
+from hermes.errors import ConfigError, UsageError
+
+
+def set_value(home: str, path: str, value: object) -> None:
+    """Set one key in config.yaml, making the file and the folder when there are none.
+
+    Text may spell a number or a list, as in the environment. Raises `UnknownName` or `ConfigError`
+    before anything is written, `StoreUnavailable` when the file cannot be.
+    """
+    key = keys.find(path)
+    parsed = key.parse_text(value, f"`{path}`") if isinstance(value, str) else key.parse(value, f"`{path}`")
+    file = loading.config_path(home)
+    with _locked(home, file):
+        found = files.read(file) or files.Found("", files.PRIVATE_FILE)
+        changed = _changed(found.text, file, key, _plain(parsed))
+        mode = files.PRIVATE_FILE if key.is_secret else found.mode
+        files.replace(file, "\ufeff" * found.bom + changed, mode)
+
+
+def _plain(value: Any) -> tree.Scalar | list[str]:
+    match value:
+        case Secret():
+            return value.reveal()
+        case tuple():
+            return list(value)
+        case None:
+            return ""
+        case str() | int():
+            return value
+    raise TypeError(value)
+
+
+def _changed(text: str, file: str, key: Key, value: tree.Scalar | list[str]) -> str:
+    """The text with the key set; proves by reading it back that nothing else has changed."""
+    root: tree.Node = discover.module("hermes.config.yaml_events").read(text, file)
+    before = dict(loading.entries(root, file))
+    changed: str = discover.module("hermes.config.yaml_edit").changed(text, root, key, value)
+    expected = {name: loading.bare(node) for name, node in before.items()} | {key.path: value}
+    try:
+        after = dict(loading.entries(tree.read(changed, file), file))
+    except ConfigError:
+        after = {}
+    if {name: loading.bare(node) for name, node in after.items()} != expected:
+        raise ConfigError(
+            f"cannot change `{key.path}` in `{file}` without touching the rest", hint="edit the file by hand"
+        )
+    return changed
+
+
+def set_secret(home: str, name: str, value: str) -> None:
+    """Set one variable in `.env`, whose mode becomes 0600. Raises `StoreUnavailable` when it cannot be."""
+    if not environment.is_name(name):
+        raise UsageError("a variable's name is made of letters, digits and `_`")
+    value = value.strip()
+    if not value or "\0" in value or not _encodable(value):
+        raise UsageError(f"the value of `{name}` is {'not text' if value else 'empty'}")
+    path = os.path.join(home, ".env")
+    with _locked(home, path):
+        found = files.read(path) or files.Found("", files.PRIVATE_FILE)
+        files.replace(path, _assigned(found.text, name, value), files.PRIVATE_FILE)
+
+
+def _encodable(value: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _assigned(text: str, name: str, value: str) -> str:
+    """The `.env` text with the last line that sets the name replaced, or a line added."""
+    lines = text.split("\n")
+    places = [index for index, line in enumerate(lines) if _assigns(line, name)]
+    if places:
+        old = lines[places[-1]]
+        export = "export " if environment.without_export(old.strip()) != old.strip() else ""
+        lines[places[-1]] = f"{export}{name}={environment.quoted(value)}" + "\r" * old.endswith("\r")
+        return "\n".join(lines)
+    end = "\n" if text and not text.endswith("\n") else ""
+    return f"{text}{end}{name}={environment.quoted(value)}\n"
+
+
+def _assigns(line: str, name: str) -> bool:
+    try:
+        assignment = environment.parse_line(line)
+    except ValueError:
+        return False
+    return assignment is not None and assignment[0] == name
+
+
+@contextmanager
+def _locked(home: str, path: str) -> Iterator[None]:
+    """Holds the home folder, so that two writers at once lose neither change."""
+    try:
+        os.makedirs(home, files.PRIVATE_FOLDER, exist_ok=True)
+        handle = os.open(home, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise files.unavailable(path, error) from error
+    try:
+        # Some network file systems have no locks; writing without one beats not writing.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,62 @@
+"""The settings as values: what a run is configured with, and where each setting came from."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import msgspec
+
+from hermes.config.environment import Environment
+from hermes.config.secret import Redactor, Secret
+
+AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class ModelSettings(msgspec.Struct, frozen=True):
+    provider: str = ""
+    default: str = ""
+    base_url: str = ""
+    api_key: Secret | None = None
+    fallback: tuple[str, ...] = ()
+    max_tokens: AtLeastOne | None = None
+
+
+class WebSettings(msgspec.Struct, frozen=True):
+    backend: str = ""
+    search_backend: str = ""
+    extract_backend: str = ""
+    extract_char_limit: int = 15000
+
+
+class AgentSettings(msgspec.Struct, frozen=True):
+    max_turns: AtLeastOne = 50
+
+
+SECTIONS: Mapping[str, type[msgspec.Struct]] = {
+    "model": ModelSettings,
+    "web": WebSettings,
+    "agent": AgentSettings,
+}
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Which source a setting came from; `detail` is the variable, the flag's key, or file:line."""
+
+    source: Literal["flag", "environment", ".env", "file", "default"]
+    detail: str = ""
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a run is configured with, read once and passed on."""
+
+    home: str
+    model: ModelSettings = ModelSettings()
+    web: WebSettings = WebSettings()
+    agent: AgentSettings = AgentSettings()
+    environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
+    warnings: tuple[str, ...] = ()
+    origins: Mapping[str, Origin] = {}
+
+    def redactor(self) -> Redactor:
+        """A filter for every secret this configuration knows."""
+        own = (self.model.api_key,) if self.model.api_key else ()
+        return Redactor((*own, *self.environment.secrets()))

@@ -1,0 +1,222 @@
+"""The manual is true where a machine can tell: links, headings, commands, settings, code."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_type_hints
+
+import click
+import msgspec
+import pytest
+
+from hermes import discover, errors, events
+from hermes.config import Config
+from hermes.protocols import Provider
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+LARGEST_MANUAL = 120_000
+
+_FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+_LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+_COMMAND = re.compile(r"(?:^|[\s`(=])(?:\./)?hermes ((?:[a-z][^\s`]*|-[^\s`]+)[^\n`]*)", re.M)
+_every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def _prose(text: str) -> str:
+    return _FENCED.sub("", text)
+
+
+def _code(page: Path, *languages: str) -> Iterator[str]:
+    for language, body in _FENCED.findall(page.read_text(encoding="utf-8")):
+        if language in languages:
+            yield body
+
+
+def _anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ +(.+)$", _prose(page.read_text(encoding="utf-8")), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+@_every_page
+def test_links_lead_somewhere(page):
+    for link in _LINK.findall(_prose(page.read_text(encoding="utf-8"))):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.is_file(), f"{link} leads nowhere"
+        assert not anchor or anchor in _anchors(target), f"{link} has no such heading"
+
+
+@_every_page
+def test_a_page_has_one_title_and_it_comes_first(page):
+    headings = re.findall(r"^(#+) ", _prose(page.read_text(encoding="utf-8")), re.M)
+    assert headings[0] == "#"
+    assert headings.count("#") == 1
+
+
+def test_titles_tell_pages_apart():
+    titles = [page.read_text(encoding="utf-8").partition("\n")[0] for page in sorted(DOCS.rglob("*.md"))]
+    assert len(set(titles)) == len(titles)
+
+
+@_every_page
+def test_every_code_block_is_closed_and_named(page):
+    fences = re.findall(r"^```(\w*)$", page.read_text(encoding="utf-8"), re.M)
+    assert len(fences) % 2 == 0
+    assert all(fences[::2]), "a block without a language"
+    assert not any(fences[1::2])
+
+
+def _called(page: Path) -> Iterator[list[str]]:
+    """The words of each command line that begins with `hermes`, in shell blocks and in running text."""
+    text = page.read_text(encoding="utf-8")
+    for block in _code(page, "sh"):
+        for line in block.replace("\\\n", " ").splitlines():
+            for part in re.split(r"[|;&]+|\$\(|\)", re.sub(r"\s#\s.*", "", line)):
+                words = _words(part)
+                while words and re.fullmatch(r"[A-Za-z_]+=.*|if|then|!", words[0]):
+                    words = words[1:]
+                if words and words[0] in ("hermes", "./hermes"):
+                    yield words[1:]
+    for inline in re.findall(r"(?<!`)`(?:\./)?hermes ([^`]+)`(?!`)", _prose(text)):
+        yield _words(inline)
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.replace('"', " ").replace("'", " ").split()
+
+
+@_every_page
+def test_named_commands_and_options_exist(page):
+    for words in _called(page):
+        if not words or words[0].startswith("-"):
+            assert words and words[0] in ("--version", "--help", "-h"), words
+            continue
+        _check_call(discover.load("hermes.cli", words[0], "command").command, words[1:])
+
+
+def _check_call(command: click.Command, words: list[str]) -> None:
+    if isinstance(command, click.Group) and words:
+        assert words[0] in command.commands, f"`{command.name}` has no `{words[0]}`"
+        _check_call(command.commands[words[0]], words[1:])
+        return
+    options = {option for parameter in command.params for option in parameter.opts} | {"--help", "-h"}
+    for word in words:
+        if re.fullmatch(r"-[a-z]|--[a-z][a-z-]*", word):
+            assert word in options, f"`{command.name}` has no `{word}`"
+
+
+def _pythons() -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        for number, body in enumerate(_code(page, "python"), 1):
+            yield f"{page.relative_to(ROOT)}-{number}", body
+
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in _pythons()])
+def test_python_code_compiles_and_imports_what_exists(body):
+    compile(body, "example", "exec")
+    for module, names in re.findall(r"^from (hermes[\w.]*) import (.+)$", body, re.M):
+        for name in names.split(","):
+            assert hasattr(discover.module(module), name.strip()), f"{module} has no {name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_json_code_is_json(page):
+    for body in _code(page, "json"):
+        msgspec.json.decode(body)
+
+
+def _settings() -> dict[str, object]:
+    found: dict[str, object] = {}
+    for section in msgspec.structs.fields(Config):
+        if isinstance(section.type, type) and issubclass(section.type, msgspec.Struct):
+            for key in msgspec.structs.fields(section.type):
+                found[f"{section.name}.{key.name}"] = key
+    return found
+
+
+def test_the_page_of_settings_and_the_settings_agree():
+    page = (DOCS / "reference" / "configuration.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z_]+\.[a-z_]+)` \| `(HERMES_[A-Z_]+)` \|", page, re.M)
+    assert {key for key, _ in rows} == set(_settings())
+    assert all(variable == f"HERMES_{key.replace('.', '_').upper()}" for key, variable in rows)
+
+
+@_every_page
+def test_settings_named_on_a_page_exist(page):
+    sections = {key.partition(".")[0] for key in _settings()}
+    pattern = rf"(?<![\w./-])((?:{'|'.join(sorted(sections))})\.[a-z_]+)(?![\w./(-])"
+    for key in re.findall(pattern, _prose(page.read_text(encoding="utf-8"))):
+        assert key in _settings(), f"there is no setting {key}"
+
+
+def test_the_page_of_errors_and_the_errors_agree():
+    page = (DOCS / "reference" / "errors.md").read_text(encoding="utf-8")
+    real = {
+        name: kind
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, errors.HermesError)
+    }
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (\d+) \|$", page, re.M))
+    assert {name: int(code) for name, code in rows.items()} == {
+        name: kind.exit_code for name, kind in real.items()
+    }
+    assert set(re.findall(r"^[│├└─ ]*(\w+)$", page.partition("```text")[2].partition("```")[0], re.M)) == set(
+        real
+    )
+
+
+def test_the_page_of_shapes_names_every_event_and_its_fields():
+    page = (DOCS / "reference" / "json-shapes.md").read_text(encoding="utf-8")
+    rows = {
+        tag: re.findall(r"`(\w+)`", fields)
+        for tag, fields in re.findall(r"^\| `(\w+)` \| ([^|]+) \|", page, re.M)
+    }
+    for kind in get_type_hints(_Holder)["event"].__args__:
+        assert rows[kind.__struct_config__.tag] == list(kind.__struct_fields__)
+
+
+class _Holder:
+    event: events.Event
+
+
+def test_the_guide_to_providers_names_every_field():
+    page = (DOCS / "guides" / "add-a-provider.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, re.M) == list(Provider.__struct_fields__)
+
+
+def test_the_page_of_commands_describes_every_command_and_option():
+    page = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    for name in discover.names("hermes.cli"):
+        assert f"## hermes {name}\n" in page, f"no section for `hermes {name}`"
+        section = page.partition(f"## hermes {name}\n")[2].partition("\n## ")[0]
+        for option in _options(discover.load("hermes.cli", name, "command").command):
+            assert f"`{option}" in section, f"`hermes {name}` does not mention {option}"
+
+
+def _options(command: click.Command) -> Iterator[str]:
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            yield from parameter.opts
+    if isinstance(command, click.Group):
+        for child in command.commands.values():
+            yield from _options(child)
+
+
+def test_the_manual_stays_small_enough_to_read():
+    assert sum(page.stat().st_size for page in DOCS.rglob("*.md")) < LARGEST_MANUAL
+
+
+@_every_page
+def test_no_page_names_a_path_of_one_machine(page):
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"/(?:home|root|work|Users)/", text)
+    assert os.path.expanduser("~") + "/" not in text
