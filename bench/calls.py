@@ -150,7 +150,7 @@ def measure_call(plan: Plan) -> list[Figure]:
     with asyncio.Runner() as runner:
         bench = Bench(plan, runner, "bench", stream=False)
         value, floor = bench.compare(
-            lambda ask: one_by_one(ask, calls), calls, cpu_per_unit, plan.rounds(60, 12)
+            lambda ask: one_by_one(ask, calls), calls, cpu_per_unit, plan.rounds(60, 8)
         )
         bench.close()
     return [_cpu("call", "a model call, CPU", value, floor)]
@@ -167,7 +167,7 @@ def _measure_stream(plan: Plan, name: str, what: str, model: str) -> Figure:
     chunks = int(model.rpartition("-")[2])
     with asyncio.Runner() as runner:
         bench = Bench(plan, runner, model, stream=True)
-        value, floor = bench.compare(lambda ask: ask, chunks, cpu_per_unit, plan.rounds(60, 12))
+        value, floor = bench.compare(lambda ask: ask, chunks, cpu_per_unit, plan.rounds(60, 8))
         bench.close()
     return _cpu(name, what, value, floor)
 
@@ -177,7 +177,7 @@ def measure_concurrency(plan: Plan) -> list[Figure]:
     with asyncio.Runner() as runner:
         bench = Bench(plan, runner, "bench", stream=False)
         value, floor = bench.compare(
-            lambda ask: side_by_side(ask, each), each * IN_FLIGHT, units_per_second, plan.rounds(25, 5)
+            lambda ask: side_by_side(ask, each), each * IN_FLIGHT, units_per_second, plan.rounds(25, 4)
         )
         bench.close()
     goal = Goal(0.55, "ratio at least")

@@ -24,7 +24,7 @@ Example = tuple[Asked, list[float], list[Row], list[bool], list[bool]]
 
 
 def example(asked: Asked, shelf: Library, urls: list[str]) -> Example:
-    """One question measured: fixed part, features, whether a sentence answers, whether also from its article."""
+    """One question measured: fixed part, features, what answers, and what of it is from its article."""
     laid = lay(analyse(asked.question), shelf)
     numbers = candidates(laid)
     measured = [features(laid, number) for number in numbers]

@@ -19,7 +19,8 @@ import msgspec
 
 from hermes.protocols import HttpRequest
 from hermes.providers.scout.engine import Scout
-from hermes.providers.scout.words import STOP, terms
+from hermes.providers.scout.lexicon import STOP
+from hermes.providers.scout.words import terms
 
 MOST_CALLS = 6
 TOOLS = [{"type": "function", "function": {"name": name}} for name in ("web_search", "web_extract")]

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import msgspec
 
@@ -82,8 +83,10 @@ class Journal:
         self._redact = redact
         self._notices = notices
 
-    async def begin(self, session: Session) -> None:
-        await self._try(lambda store: store.create(session))
+    async def begin(self, session: Session, question: str) -> None:
+        """Keep a new session under the beginning of its first question."""
+        title = self._redact(" ".join(question.split()))[:TITLE_LENGTH]
+        await self._try(lambda store: store.create(msgspec.structs.replace(session, title=title)))
 
     async def append(self, session_id: str, messages: Sequence[Message]) -> None:
         kept = [redact_message(message, self._redact) for message in messages]
@@ -217,8 +220,7 @@ class Dialogue:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
         session_id, endpoint = self._conversation.session_id, self._model.endpoint
         if self._standing.is_new:
-            title = " ".join(question.split())[:TITLE_LENGTH]
-            await self._journal.begin(msgspec.structs.replace(self._standing.session, title=title))
+            await self._journal.begin(self._standing.session, question)
             self._standing.is_new = False
         emit(Started(session_id, endpoint.provider.name, endpoint.model, endpoint.provider.api_mode))
         turn = Turn(self._conversation, self._model, self._tools, emit)
@@ -302,7 +304,7 @@ class Agent:
         return await self._dialogue.ask(question, emit)
 
 
-async def web_search(query: str, limit: int = 5, config: Config | None = None) -> dict[str, object]:
+async def web_search(query: str, limit: int = 5, config: Config | None = None) -> dict[str, Any]:
     """Search with the configured backend: `{"success": true, "data": {"web": [...]}}`."""
     services = Services(config or load(os.environ))
     try:
@@ -313,7 +315,7 @@ async def web_search(query: str, limit: int = 5, config: Config | None = None) -
 
 async def web_extract(
     urls: Sequence[str], char_limit: int | None = None, config: Config | None = None
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Read pages with the configured backend: `{"results": [...]}`, one per URL, in order."""
     services = Services(config or load(os.environ))
     try:

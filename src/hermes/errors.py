@@ -61,7 +61,8 @@ class UnknownName(UsageError):
         near = get_close_matches(name.lower(), names, n=3, cutoff=0.5)
         offered = ", ".join(f"`{candidate}`" for candidate in near or names[:8])
         lead = "did you mean" if near else "known names are"
-        super().__init__(f"unknown {kind} `{name}`", hint=hint or (f"{lead} {offered}" if offered else None))
+        found = f"{lead} {offered}" if offered else f"there is no {kind} yet"
+        super().__init__(f"unknown {kind} `{name}`", hint=hint or found)
 
 
 class ConfigError(HermesError):

@@ -36,6 +36,9 @@ def settings(server, **more):
         (["search", "x", "--backend", "locl"], b"", "unknown web backend `locl`"),
         (["extract", "hermes://docs/x.md", "--backend", "gogle"], b"", "unknown web backend `gogle`"),
         (["caht"], b"", "unknown command `caht`"),
+        (["chat", "--josn"], b"", "--josn"),
+        (["search"], b"", "missing argument"),
+        (["chat", "-q", "x", "--json", "--json-lines"], b"", "exclude each other"),
         (["index", "add", "no-such-file"], b"", "no-such-file"),
     ],
 )
@@ -182,12 +185,19 @@ async def test_a_closed_stdout_is_no_failure(hermes):
     assert process.returncode == 0
 
 
-async def test_a_home_that_cannot_be_used_does_not_stop_the_answer(hermes):
-    hermes.home.write_text("a file where the home should be")
-    outcome = await hermes("chat", "-q", "How do I add a provider?")
+async def test_a_home_that_cannot_be_written_does_not_stop_the_answer(hermes):
+    outcome = await hermes("chat", "-q", "How do I add a provider?", HERMES_HOME="/proc/nowhere")
     assert outcome.code == 0
     assert "[1]" in outcome.out
     assert "not saved" in outcome.err
+
+
+async def test_a_home_that_cannot_be_read_is_said(hermes):
+    hermes.home.write_text("a file where the home should be")
+    outcome = await hermes("chat", "-q", "How do I add a provider?")
+    assert outcome.code == 2
+    assert str(hermes.home) in outcome.err
+    assert "hint: " in outcome.err
 
 
 @pytest.mark.parametrize("name", ["index.db", "sessions.db"])

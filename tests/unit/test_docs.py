@@ -3,6 +3,8 @@
 import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_type_hints
@@ -11,8 +13,8 @@ import click
 import msgspec
 import pytest
 
-from hermes import discover, errors, events
-from hermes.config import Config
+from hermes import Agent, discover, errors, events
+from hermes.config import Config, load
 from hermes.protocols import Provider
 
 ROOT = Path(__file__).parents[2]
@@ -20,9 +22,8 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 LARGEST_MANUAL = 120_000
 
-_FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+_FENCED = re.compile(r"^(?P<fence>````?)(?P<language>\w*)\n(?P<body>.*?)^(?P=fence)$", re.M | re.S)
 _LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
-_COMMAND = re.compile(r"(?:^|[\s`(=])(?:\./)?hermes ((?:[a-z][^\s`]*|-[^\s`]+)[^\n`]*)", re.M)
 _every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
@@ -31,9 +32,9 @@ def _prose(text: str) -> str:
 
 
 def _code(page: Path, *languages: str) -> Iterator[str]:
-    for language, body in _FENCED.findall(page.read_text(encoding="utf-8")):
-        if language in languages:
-            yield body
+    for block in _FENCED.finditer(page.read_text(encoding="utf-8")):
+        if block["language"] in languages:
+            yield block["body"]
 
 
 def _anchors(page: Path) -> set[str]:
@@ -66,10 +67,9 @@ def test_titles_tell_pages_apart():
 
 @_every_page
 def test_every_code_block_is_closed_and_named(page):
-    fences = re.findall(r"^```(\w*)$", page.read_text(encoding="utf-8"), re.M)
-    assert len(fences) % 2 == 0
-    assert all(fences[::2]), "a block without a language"
-    assert not any(fences[1::2])
+    text = page.read_text(encoding="utf-8")
+    assert all(block["language"] for block in _FENCED.finditer(text)), "a block without a language"
+    assert not re.search(r"^```", _prose(text), re.M), "a block that is not closed"
 
 
 def _called(page: Path) -> Iterator[list[str]]:
@@ -97,9 +97,9 @@ def _words(line: str) -> list[str]:
 @_every_page
 def test_named_commands_and_options_exist(page):
     for words in _called(page):
-        if not words or words[0].startswith("-"):
-            assert words and words[0] in ("--version", "--help", "-h"), words
+        if words[:1] in (["--version"], ["--help"], ["-h"]):
             continue
+        assert words, "`hermes` without a command"
         _check_call(discover.load("hermes.cli", words[0], "command").command, words[1:])
 
 
@@ -145,7 +145,7 @@ def _settings() -> dict[str, object]:
 
 def test_the_page_of_settings_and_the_settings_agree():
     page = (DOCS / "reference" / "configuration.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `([a-z_]+\.[a-z_]+)` \| `(HERMES_[A-Z_]+)` \|", page, re.M)
+    rows = re.findall(r"^- `([a-z_]+\.[a-z_]+)` \(variable `(HERMES_[A-Z_]+)`\)", page, re.M)
     assert {key for key, _ in rows} == set(_settings())
     assert all(variable == f"HERMES_{key.replace('.', '_').upper()}" for key, variable in rows)
 
@@ -165,7 +165,7 @@ def test_the_page_of_errors_and_the_errors_agree():
         for name, kind in vars(errors).items()
         if isinstance(kind, type) and issubclass(kind, errors.HermesError)
     }
-    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (\d+) \|$", page, re.M))
+    rows = dict(re.findall(r"^- `(\w+)` \(exit code (\d+)\)", page, re.M))
     assert {name: int(code) for name, code in rows.items()} == {
         name: kind.exit_code for name, kind in real.items()
     }
@@ -178,7 +178,7 @@ def test_the_page_of_shapes_names_every_event_and_its_fields():
     page = (DOCS / "reference" / "json-shapes.md").read_text(encoding="utf-8")
     rows = {
         tag: re.findall(r"`(\w+)`", fields)
-        for tag, fields in re.findall(r"^\| `(\w+)` \| ([^|]+) \|", page, re.M)
+        for tag, fields in re.findall(r"^- The event `(\w+)` has ([^:]+):", page, re.M)
     }
     for kind in get_type_hints(_Holder)["event"].__args__:
         assert rows[kind.__struct_config__.tag] == list(kind.__struct_fields__)
@@ -190,7 +190,7 @@ class _Holder:
 
 def test_the_guide_to_providers_names_every_field():
     page = (DOCS / "guides" / "add-a-provider.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\| `(\w+)` \|", page, re.M) == list(Provider.__struct_fields__)
+    assert re.findall(r"^- `(\w+)` ", page, re.M) == list(Provider.__struct_fields__)
 
 
 def test_the_page_of_commands_describes_every_command_and_option():
@@ -199,7 +199,7 @@ def test_the_page_of_commands_describes_every_command_and_option():
         assert f"## hermes {name}\n" in page, f"no section for `hermes {name}`"
         section = page.partition(f"## hermes {name}\n")[2].partition("\n## ")[0]
         for option in _options(discover.load("hermes.cli", name, "command").command):
-            assert f"`{option}" in section, f"`hermes {name}` does not mention {option}"
+            assert re.search(rf"[ `]{option}[ `]", section), f"`hermes {name}` does not mention {option}"
 
 
 def _options(command: click.Command) -> Iterator[str]:
@@ -209,6 +209,45 @@ def _options(command: click.Command) -> Iterator[str]:
     if isinstance(command, click.Group):
         for child in command.commands.values():
             yield from _options(child)
+
+
+ASKED = {
+    "How do I add a web search backend?": "guides/add-a-web-backend",
+    "How do I add a model provider?": "guides/add-a-provider",
+    "How do I add a tool?": "guides/add-a-tool",
+    "How do I write a plugin?": "guides/write-a-plugin",
+    "How do I change the model?": "guides/models",
+    "How do I use Ollama?": "guides/models",
+    "Where do settings live?": "reference/configuration",
+    "Where are sessions stored?": "concepts/sessions",
+    "How do I export a conversation?": "concepts/sessions",
+    "How do I remove a document from the index?": "guides/your-documents",
+    "What is Hermes?": "concepts/flow",
+    "What is scout?": "concepts/scout",
+    "What are the exit codes?": "guides/scripting",
+    "How do I uninstall Hermes?": "guides/install",
+    "Does Hermes send telemetry?": "concepts/safety",
+    "How do I stream an answer from Python?": "guides/embedding",
+    "What does RateLimited mean?": "reference/errors",
+}
+
+
+@pytest.mark.parametrize("question", ASKED)
+async def test_the_manual_answers_what_people_ask(question, tmp_path):
+    async with Agent(model="scout", config=load({"HERMES_HOME": str(tmp_path)})) as agent:
+        answer = await agent.run(question)
+    assert f"hermes://docs/{ASKED[question]}.md" in [citation.url for citation in answer.citations]
+
+
+def test_the_first_command_of_the_readme_answers_as_it_shows(tmp_path):
+    command = [sys.executable, "-P", "-m", "hermes", "chat", "-q", "How do I add a web search backend?"]
+    environment = {**os.environ, "HERMES_HOME": str(tmp_path)}
+    ran = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert ran.returncode == 0
+    shown = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert ran.stderr.strip() in shown
+    assert ran.stdout.partition("[1]")[0] in shown
+    assert ran.stdout.splitlines()[-1] in shown
 
 
 def test_the_manual_stays_small_enough_to_read():

@@ -6,12 +6,12 @@ stdout carries the answer alone; everything else goes to stderr. Exit codes: 0 d
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
 from hermes import __version__, discover
-from hermes.errors import HermesError, Interrupted
+from hermes.errors import HermesError, Interrupted, UsageError
 
 
 class Commands(click.Group):
@@ -36,50 +36,71 @@ def _summary(command: str) -> str:
         return file.readline().strip().strip('"')
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, message="hermes %(version)s")
-def hermes() -> None:
+@click.pass_context
+def hermes(context: click.Context) -> None:
     """Ask, search and read: any model, any search backend, with citations."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
-def complain(error: HermesError) -> None:
-    """Tell a person what is wrong and how to mend it, on stderr."""
-    click.echo(f"error: {error}", err=True)
-    if error.hint:
-        click.echo(f"hint: {error.hint}", err=True)
+class Border:
+    """What every word to a person goes through: secrets are taken out once settings are read."""
+
+    def __init__(self) -> None:
+        self.redact: Callable[[str], str] = str
+
+    def complain(self, error: HermesError) -> None:
+        """Tell a person what is wrong and how to mend it, on stderr."""
+        hint = f"\nhint: {error.hint}" if error.hint else ""
+        click.echo(self.redact(f"error: {error}{hint}"), err=True)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; returns the exit code."""
+    border = Border()
     try:
-        result = hermes.main(list(arguments), prog_name="hermes", standalone_mode=False)
+        # Not `hermes.main`: it would answer a closed stdout with exit code 1 before we see it.
+        with hermes.make_context("hermes", list(arguments), obj=border) as context:
+            result = hermes.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
     except HermesError as error:
-        complain(error)
+        border.complain(error)
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        border.complain(_in_our_words(error))
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        complain(Interrupted("interrupted"))
+        border.complain(Interrupted("interrupted"))
         return Interrupted.exit_code
     except BrokenPipeError:
         return _reader_left()
     except Exception as error:  # noqa: BLE001  # the shell's one border: a bug is told, not thrown at the user
-        return _own_fault(error)
+        return _own_fault(error, border)
     return result if isinstance(result, int) else 0
 
 
-def _own_fault(error: Exception) -> int:
+def _in_our_words(error: click.ClickException) -> HermesError:
+    words = error.format_message().removesuffix(".")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "hermes"
+    return UsageError(words[:1].lower() + words[1:], hint=f"see `{command} --help`")
+
+
+def _own_fault(error: Exception, border: Border) -> int:
     if os.environ.get("HERMES_DEBUG"):
         raise error
-    complain(
-        HermesError(
-            f"something in Hermes broke: {type(error).__name__}: {error}",
-            hint="set `HERMES_DEBUG=1` to see where, and report it",
-        )
+    told = HermesError(
+        f"something in Hermes broke: {type(error).__name__}: {error}",
+        hint="set `HERMES_DEBUG=1` to see where, and report it",
     )
-    return HermesError.exit_code
+    border.complain(told)
+    return told.exit_code
 
 
 def _reader_left() -> int:

@@ -10,7 +10,7 @@ from hermes.app import DEFAULT_TOOLS, Dialogue, Runtime, Terms
 from hermes.cli._question import clean, read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
 from hermes.cli._settings import read_settings
-from hermes.cli._shell import complain
+from hermes.cli._shell import Border
 from hermes.errors import HermesError, UsageError
 from hermes.store import Session
 
@@ -38,7 +38,7 @@ def command(
 ) -> int:
     """Ask one question with -q or on standard input, or hold a conversation."""
     if as_json and json_lines:
-        raise UsageError("`--json` and `--json-lines` exclude each other")
+        raise UsageError("`--json` and `--json-lines` exclude each other", hint="choose one of them")
     runtime = Runtime(read_settings())
     redact = runtime.config.redactor()
     renderer: Renderer
@@ -69,6 +69,7 @@ def command(
 
 def _talk(runner: asyncio.Runner, dialogue: Dialogue, renderer: Renderer) -> int:
     """Questions until the end of input. Ctrl-C stops an answer; at the prompt it leaves."""
+    border = click.get_current_context().ensure_object(Border)
     while True:
         try:
             question = clean(input("> ")).strip()
@@ -82,7 +83,7 @@ def _talk(runner: asyncio.Runner, dialogue: Dialogue, renderer: Renderer) -> int
         except KeyboardInterrupt:
             click.echo("stopped; what was said is kept", err=True)
         except HermesError as error:
-            complain(error)
+            border.complain(error)
 
 
 async def _find_session(runtime: Runtime, resume_last: bool, resume: str | None) -> Session | None:

@@ -26,7 +26,9 @@ CREATE VIRTUAL TABLE passages USING fts5(
     title, heading, body, grams, tokenize='porter unicode61 remove_diacritics 2'
 );
 """
-_DAMAGED = frozenset((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB))
+# Our statements are fixed: one that SQLite cannot run shows that the tables are not as we made them.
+_DAMAGED = frozenset((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR))
+_NOT_DAMAGE = ("within a transaction", "no such module: fts5")
 _OUT_OF_REACH = {
     sqlite3.SQLITE_READONLY: "is read-only",
     sqlite3.SQLITE_FULL: "cannot grow: the disk is full",
@@ -36,6 +38,10 @@ _OUT_OF_REACH = {
     sqlite3.SQLITE_BUSY: "is locked by another process",
     sqlite3.SQLITE_LOCKED: "is locked by another process",
 }
+
+# A damaged schema ends up in SQLite's message, which Python then cannot decode.
+_Fault = sqlite3.Error | UnicodeDecodeError
+_FAULTS = (sqlite3.Error, UnicodeDecodeError)
 
 T = TypeVar("T")
 
@@ -49,13 +55,16 @@ class Database:
         self.saves = True
         self._now = now
         self._inode = 0
-        self._connection = _memory() if path is None else self._open(path)
+        try:
+            self._connection = _memory() if path is None else self._open(path)
+        except _FAULTS as error:
+            raise self._told(error) from error
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do some work with the connection; raises only `StoreError` and its kinds."""
         try:
             return work(self._connection)
-        except sqlite3.Error as error:
+        except _FAULTS as error:
             raise self._told(error) from error
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -92,7 +101,7 @@ class Database:
             return self._writable(path)
         except OSError as error:
             return self._without_file(f"cannot be opened: {error.strerror}")
-        except sqlite3.Error as error:
+        except _FAULTS as error:
             told = self._told(error)
             if isinstance(told, StoreCorrupt):
                 return self._anew(path)
@@ -109,7 +118,7 @@ class Database:
         try:
             self._set_aside(path)
             return self._writable(path)
-        except (OSError, sqlite3.Error):
+        except (OSError, *_FAULTS):
             return self._without_file("is damaged and could not be set aside")
 
     def _read_only(self, path: str) -> sqlite3.Connection:
@@ -122,7 +131,7 @@ class Database:
                     self.notices.append(f"the index `{path}` is read-only; nothing can be added")
                     self.saves = False
                     return connection
-            except sqlite3.Error:
+            except _FAULTS:
                 pass
             except StoreError:
                 connection.close()
@@ -145,20 +154,20 @@ class Database:
                 os.replace(path + suffix, aside + suffix)
         self.notices.append(f"the index was damaged and is set aside as `{aside}`; add your documents anew")
 
-    def _told(self, error: sqlite3.Error) -> StoreError:
-        code = _code(error)
+    def _told(self, error: _Fault) -> StoreError:
+        code, words = _code(error), str(error)
         name = f"the index `{self.path}`" if self.path else "the index"
-        if code in _DAMAGED or "no such table" in str(error):
-            return StoreCorrupt(f"{name} is damaged")
         if code in _OUT_OF_REACH:
             return StoreUnavailable(f"{name} {_OUT_OF_REACH[code]}")
-        if "fts5" in str(error) and "no such module" in str(error):
-            return StoreError("this Python's SQLite has no full-text search", hint="use a build with FTS5")
-        return StoreError(f"{name} cannot be used: {error}")
+        if code in _DAMAGED and not words.endswith(_NOT_DAMAGE):
+            return StoreCorrupt(f"{name} is damaged")
+        return StoreError(f"{name} cannot be used: {words}")
 
 
-def _code(error: sqlite3.Error) -> int:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+def _code(error: _Fault) -> int:
+    """SQLite's primary code; text that cannot be decoded comes without one and counts as damage."""
+    without = 0 if isinstance(error, sqlite3.ProgrammingError) else sqlite3.SQLITE_CORRUPT
+    return getattr(error, "sqlite_errorcode", without) & 0xFF
 
 
 def _connect(target: str, *, uri: bool = False) -> sqlite3.Connection:
@@ -180,7 +189,7 @@ def _writable(path: str) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode=WAL")
             _create(connection)
         connection.execute("PRAGMA synchronous=NORMAL")
-    except (sqlite3.Error, StoreError):
+    except (*_FAULTS, StoreError):
         connection.close()
         raise
     return connection

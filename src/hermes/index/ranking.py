@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from itertools import islice
 
 from hermes.index.excerpt import excerpt
 from hermes.index.query import Query
@@ -15,12 +16,16 @@ _MATCHES = """
 SELECT rowid, -bm25(passages, 2.0, 1.5, 1.0, 1.0) AS score
 FROM passages WHERE passages MATCH ? ORDER BY score DESC LIMIT ?
 """
+_DOCUMENT = """
+SELECT url, documents.title, text, body FROM documents, passages WHERE documents.id = ? AND passages.rowid = ?
+"""
 
 
 def search(connection: sqlite3.Connection, query: Query, limit: int) -> Sequence[IndexedDocument]:
     """The best documents first, each with the passage that spoke for it."""
     rows = connection.execute(_MATCHES, (query.expression, max(PASSAGES, limit * 5))).fetchall()
-    return [_document(connection, passage, query) for passage in _leaders(rows)[:limit]]
+    found = (_document(connection, passage, query) for passage in _leaders(rows))
+    return list(islice((document for document in found if document is not None), limit))
 
 
 def _leaders(rows: Sequence[tuple[int, float]]) -> list[int]:
@@ -37,9 +42,10 @@ def _leaders(rows: Sequence[tuple[int, float]]) -> list[int]:
     return [leaders[document] for document in sorted(scores, key=lambda document: -scores[document])]
 
 
-def _document(connection: sqlite3.Connection, passage: int, query: Query) -> IndexedDocument:
-    url, title, text = connection.execute(
-        "SELECT url, title, text FROM documents WHERE id = ?", (document_of(passage),)
-    ).fetchone()
-    (body,) = connection.execute("SELECT body FROM passages WHERE rowid = ?", (passage,)).fetchone()
+def _document(connection: sqlite3.Connection, passage: int, query: Query) -> IndexedDocument | None:
+    """The document of a passage; None when another process has just removed it."""
+    row = connection.execute(_DOCUMENT, (document_of(passage), passage)).fetchone()
+    if row is None:
+        return None
+    url, title, text, body = row
     return IndexedDocument(url=url, title=title, text=text, passage=excerpt(body, query.words))

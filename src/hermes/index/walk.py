@@ -12,7 +12,7 @@ _NOT_ENTERED = frozenset(("node_modules", "__pycache__"))
 _BINARY = """
 .png .jpg .jpeg .gif .webp .ico .bmp .tif .tiff .heic .mp3 .mp4 .m4a .wav .flac .ogg .avi .mov .mkv .webm
 .zip .gz .tgz .bz2 .xz .7z .rar .tar .zst .iso .dmg .exe .dll .so .dylib .o .a .class .jar .pyc .whl .wasm
-.ttf .otf .woff .woff2 .db .sqlite .bin
+.ttf .otf .woff .woff2 .db .db-wal .db-shm .sqlite .bin
 """
 _NEVER_TEXT = frozenset(_BINARY.split())
 

@@ -1,6 +1,6 @@
 """The tool `web_extract`."""
 
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 
@@ -22,7 +22,7 @@ class Services(Protocol):
     def web(self) -> HasExtract: ...
 
 
-def extract_payload(outcome: ExtractOutcome) -> dict[str, object]:
+def extract_payload(outcome: ExtractOutcome) -> dict[str, Any]:
     """The result in the shape programs rely on."""
     return {"results": [msgspec.structs.asdict(page) for page in outcome.pages]}
 

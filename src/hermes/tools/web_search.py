@@ -1,6 +1,6 @@
 """The tool `web_search`."""
 
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 
@@ -19,7 +19,7 @@ class Services(Protocol):
     def web(self) -> HasSearch: ...
 
 
-def search_payload(outcome: SearchOutcome) -> dict[str, object]:
+def search_payload(outcome: SearchOutcome) -> dict[str, Any]:
     """The result in the shape programs rely on."""
     return {"success": True, "data": {"web": [msgspec.structs.asdict(row) for row in outcome.rows]}}
 

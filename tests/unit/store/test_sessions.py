@@ -192,9 +192,11 @@ async def test_one_store_may_be_shared_by_threads(store, session):
     assert sorted(said) == sorted(f"{writer}:{number}" for writer in range(8) for number in range(20))
 
 
-async def test_a_closed_store_says_so_and_makes_no_file(store, path):
+async def test_a_closed_store_stays_closed_and_makes_no_file(store, path):
     await store.close()
     await store.close()
+    with pytest.raises(StoreError, match="closed"):
+        await store.list(1)
     os.remove(path)
     with pytest.raises(StoreError, match="closed"):
         await store.list(1)

@@ -77,7 +77,7 @@ PORTAL = b"<html>\n<title>Log in\x1b[2J</title>" + b"please " * 100
     [
         (http_reply(200, PORTAL, content_type="text/html"), "answered with `text/html` instead of an event"),
         (
-            http_reply(200, gzip.compress(PORTAL), content_encoding="gzip"),
+            http_reply(200, gzip.compress(PORTAL, mtime=0), content_encoding="gzip"),
             "no content type .*<title>Log in",
         ),
         (b"HTTP/1.1 204 No Content\r\n\r\n", "no content type instead of an event stream and no text"),
@@ -181,8 +181,11 @@ async def test_a_bomb_in_a_stream_of_events_stops_at_the_event_cap(make_client):
 @pytest.mark.parametrize(
     ("encoding", "body"),
     [
-        ("gzip", gzip.compress(b"hello " * 9)),
-        ("X-GZip", gzip.compress(b"hello " * 4) + gzip.compress(b"hello " * 5) + b"\0\0padding"),
+        ("gzip", gzip.compress(b"hello " * 9, mtime=0)),
+        (
+            "X-GZip",
+            gzip.compress(b"hello " * 4, mtime=0) + gzip.compress(b"hello " * 5, mtime=0) + b"\0\0padding",
+        ),
         ("deflate", zlib.compress(b"hello " * 9)),
         ("deflate", zlib.compress(b"hello " * 9)[2:-4]),
         ("identity", b"hello " * 9),
@@ -198,10 +201,10 @@ async def test_compressed_bodies_are_read(client, encoding: str, body: bytes):
     ("encoding", "body"),
     [
         ("gzip", b"not gzip"),
-        ("gzip", gzip.compress(b"hello " * 9)[:-3]),
+        ("gzip", gzip.compress(b"hello " * 9, mtime=0)[:-3]),
         ("deflate", zlib.compress(b"hello " * 9)[:-3]),
         ("br", b"\x0b\x02\x80hello\x03"),
-        ("gzip, gzip", gzip.compress(gzip.compress(b"x"))),
+        ("gzip, gzip", gzip.compress(gzip.compress(b"x", mtime=0), mtime=0)),
     ],
 )
 async def test_damaged_or_unknown_compression_is_no_answer(client, encoding: str, body: bytes):

@@ -58,7 +58,9 @@ def _choose(ranked: Sequence[Scored], sentences: Sequence[Sentence]) -> list[int
         size = len(sentence.text.split())
         if len(chosen) == MOST_SENTENCES or scored.score < ranked[0].score - _FAR_BEHIND:
             break
-        if chosen and (words + size > MOST_WORDS or any(_alike(sentence, sentences[other]) for other in chosen)):
+        if chosen and (
+            words + size > MOST_WORDS or any(_alike(sentence, sentences[other]) for other in chosen)
+        ):
             continue
         chosen.append(scored.number)
         words += size

@@ -92,7 +92,12 @@ def _read_turn(messages: Sequence[dict[str, Any]]) -> Turn:
     return Turn(
         text=_text(opened.get("content")).strip(),
         queries=tuple(_text(given.get("query")) for name, given in arguments if name == "web_search"),
-        read=tuple(_text(url) for name, given in arguments if name == "web_extract" for url in _list(given.get("urls"))),
+        read=tuple(
+            _text(url)
+            for name, given in arguments
+            if name == "web_extract"
+            for url in _list(given.get("urls"))
+        ),
         rows=tuple({row.url: row for row in reversed(rows)}.values())[::-1],
         sources=tuple({source.url: source for source in reversed(sources)}.values())[::-1],
         errors=tuple(dict.fromkeys(errors)),

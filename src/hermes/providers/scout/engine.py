@@ -81,7 +81,11 @@ class _Said:
     """One step of scout in the words of the wire, whole or in chunks."""
 
     def __init__(self, body: Mapping[str, Any], asked: Conversation, step: Reply | list[Call]) -> None:
-        self._calls = [] if isinstance(step, Reply) else [_on_wire(call, asked.calls + at) for at, call in enumerate(step)]
+        self._calls = (
+            []
+            if isinstance(step, Reply)
+            else [_on_wire(call, asked.calls + at) for at, call in enumerate(step)]
+        )
         self._reply = step if isinstance(step, Reply) else Reply(())
         self._finish = "tool_calls" if self._calls else "stop"
         self._usage = _usage(asked.words, self._reply.text, self._calls)

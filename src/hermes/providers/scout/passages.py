@@ -37,41 +37,47 @@ _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _RULE = re.compile(r"^[\s|:*_\-=+]*$")
 _QUOTE = re.compile(r"^\s{0,3}(?:>\s?)+")
 
-_INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>\n]{0,300}>"), ""),
-    (re.compile(r"!\[[^\]\n]*\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"), ""),
-    (re.compile(r"\[\\?\[[^\[\]\n]{0,20}\\?\]\]\([^()\n]*\)"), ""),
-    (re.compile(r"\[([^\[\]\n]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"), r"\1"),
-    (re.compile(r"\\?\[(?:\d{1,3}|[a-z]|note \d+|citation needed|edit|update)\\?\]"), ""),
-    (re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]"), r"\1"),
-    (re.compile(r"<(https?://[^\s<>]+)>"), r"\1"),
-    (re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
-    (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])"), r"\1"),
-    (re.compile(r"(?<!\w)_(?=\S)([^_\n]+?)(?<=\S)_(?!\w)"), r"\1"),
-    (re.compile(r"~~(.+?)~~"), r"\1"),
-    (re.compile(r"\\([\\`*_{}\[\]()#+\-.!|>~])"), r"\1"),
-    (re.compile(r"\s+"), " "),
+_INLINE: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    ("<", re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>\n:]{0,300}>"), ""),
+    ("![", re.compile(r"!\[[^\]\n]*\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"), ""),
+    ("](", re.compile(r"\[\\?\[[^\[\]\n]{0,20}\\?\]\]\([^()\n]*\)"), ""),
+    ("](", re.compile(r"\[([^\[\]\n]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"), r"\1"),
+    ("[", re.compile(r"\\?\[(?:\d{1,3}|[a-z]|note \d+|citation needed|edit|update)\\?\]"), ""),
+    ("][", re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]"), r"\1"),
+    ("<", re.compile(r"<(https?://[^\s<>]+)>"), r"\1"),
+    ("*", re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*"), r"\1"),
+    ("__", re.compile(r"(?<!\w)__(?=\S)(.+?)(?<=\S)__(?!\w)"), r"\1"),
+    ("*", re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])"), r"\1"),
+    ("_", re.compile(r"(?<!\w)_(?=\S)([^_\n]+?)(?<=\S)_(?!\w)"), r"\1"),
+    ("~~", re.compile(r"~~(.+?)~~"), r"\1"),
+    ("\\", re.compile(r"\\([\\`*_{}\[\]()#+\-.!|>~])"), r"\1"),
 )
+"""A sign that must be there for the pattern to apply, the pattern, and what stays of it."""
 
 
 def clean(text: str) -> str:
     """Markdown's inline marks taken off; reference marks like `[12]` would pass for citations and go too."""
-    for pattern, instead in _INLINE:
-        text = pattern.sub(instead, text)
-    return text.strip()
+    for sign, pattern, instead in _INLINE:
+        if sign in text:
+            text = pattern.sub(instead, text)
+    return " ".join(text.split())
 
 
 _END = re.compile(r"([.!?…]+[\"'”’»)\]]*)\s+(?=[\"'“‘«(\[]*[^\W_a-zß-öø-ÿ])|([。！？]+[」』”）]*)")  # noqa: RUF001
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'“])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Lt|Col|Gen|Capt|Sgt|Rev|Hon|Gov|"
-    r"Sen|Rep|Mt|Ft|No|Nos|Vol|vol|pp|p|ed|eds|ca|cf|c|fl|b|d|r|vs|v|etc|approx|est|Inc|Ltd|Co|Corp|Bros|Art|art|"
-    r"Fig|fig|al|e\.g|i\.e|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|Ave|Blvd|Univ|Dept|viz|esp|Ph\.D)\.$"
+    r"(?:^|[\s(\"'“])(?:Mr|Mrs|Ms|Dr|Prof|St|Lt|Col|Gen|Capt|Sgt|Rev|Hon|Gov|Sen|Rep|Mt|Ft|No|Nos|Vol|vol|pp|p|ed"
+    r"|eds|ca|cf|c|fl|b|d|r|vs|v|approx|est|Art|Fig|fig|e\.g|i\.e|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec"
+    r"|Univ|Dept|viz|esp)\.$"
 )
+_MAY_END = re.compile(
+    r"(?:^|[\s(\"'“])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|etc|Inc|Ltd|Co|Corp|Bros|Jr|Sr|al|Ave|Blvd|Ph\.D)\.$"
+)
+"""These may stand inside a sentence or at its end; what follows decides."""
 _STARTERS = re.compile(
     r"[\"'“(]*(?:The|This|These|That|Those|It|Its|He|His|She|Her|They|Their|In|On|At|By|For|From|After|Before|As|"
-    r"When|While|However|Although|Since|There|A|An|We|But|And|If|During|With|Some|Many|Most|One)\b"
+    r"When|While|However|Although|Since|There|A|An|We|But|And|If|During|With|Some|Many|Most|One|Not|No|To|Other|"
+    r"Another|Such|Both|Each|Until|Under|Because|So|Then|Today|Later|Thus|Also|Additionally|Unlike|Despite)\b"
 )
-_ACRONYM = re.compile(r"(?:^|\s)\(?(?:[A-Z]\.){2,}$")
 
 
 def sentences(text: str) -> list[str]:
@@ -91,9 +97,10 @@ def sentences(text: str) -> list[str]:
 def _ends_sentence(so_far: str, rest: str) -> bool:
     if not so_far.endswith("."):
         return True
-    if _ACRONYM.search(so_far):
+    tail = so_far[-12:]
+    if _MAY_END.search(tail):
         return bool(_STARTERS.match(rest))
-    return not _ABBREVIATION.search(so_far[-12:])
+    return not _ABBREVIATION.search(tail)
 
 
 def blocks(markdown: str) -> Iterator[Block]:
@@ -115,7 +122,9 @@ def blocks(markdown: str) -> Iterator[Block]:
             headings = _placed(headings, 1 if "=" in line else 2, held.pop())
             continue
         body = _QUOTE.sub("", line)
-        if held and (opened or title or not body.strip() or _ITEM.match(body) or body.lstrip().startswith("|")):
+        if held and (
+            opened or title or not body.strip() or _ITEM.match(body) or body.lstrip().startswith("|")
+        ):
             yield Block(" ".join(held), _under(headings))
             held = []
         if opened:
@@ -151,9 +160,7 @@ def read(markdown: str) -> tuple[Sentence, ...]:
         for place, text in enumerate(sentences(clean(_ITEM.sub("", block.text, count=1)))):
             words = tuple(surface(text))
             if words:
-                found.append(
-                    Sentence(text, words, tuple(map(term, words)), number, place, block.heading)
-                )
+                found.append(Sentence(text, words, tuple(map(term, words)), number, place, block.heading))
     return tuple(found)
 
 

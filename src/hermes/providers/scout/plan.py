@@ -4,19 +4,22 @@ import re
 from collections.abc import Sequence
 
 from hermes.providers.scout.conversation import Row
-from hermes.providers.scout.question import ASKING, analyse, is_generic
-from hermes.providers.scout.words import QUESTION_WORDS, STOP, surface, term, terms
+from hermes.providers.scout.lexicon import DEGREE, QUESTION_WORDS, STOP
+from hermes.providers.scout.question import analyse, is_generic
+from hermes.providers.scout.words import surface, term, terms
 
 MOST_PAGES = 4
 _MOST_WORDS = 14
 _LONG_QUESTION = 400
 
 _GREETING = re.compile(
-    r"\W*(?:hi|hello|hey|good (?:morning|day|evening|afternoon)|thanks?|thank you|help|test|yo)?\b\W*(?:there|hermes|scout)?\W*",
+    r"\W*(?:hi|hello|hey|good (?:morning|day|evening|afternoon)|thanks?|thank you|help|test)?\b\W*"
+    r"(?:there|hermes|scout)?\W*",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
-    r"\b(?:(it|he|she|they|him|them|this|that|those|these)|(its|his|her|their))\b(?!['’]s)", re.IGNORECASE
+    r"\b(?:(it|he|she|they|him|them|this|that|those|these)|(its|his|her|their))\b(?!['\u2019]s)",
+    re.IGNORECASE,
 )
 _ELLIPSIS = re.compile(r"\s*(?:and|but|or|also|what about|how about|why|when|where|who)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“]([^\"“”]{2,80})[\"”]")
@@ -61,7 +64,7 @@ def _subject(text: str) -> str:
     words = surface(text)
     names = analyse(text).names
     about = [word for word in words if term(word) in names and word[:1].isupper()]
-    return " ".join(about or [word for word in _keywords(text) if word.casefold() not in ASKING][:4])
+    return " ".join(about or [word for word in _keywords(text) if word.casefold() not in DEGREE][:4])
 
 
 def _keywords(text: str) -> list[str]:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from hermes.providers.scout.lexicon import PLACE_LEADS, STOP
 from hermes.providers.scout.library import EXACT, Library
 from hermes.providers.scout.passages import Sentence
 from hermes.providers.scout.question import Question, could_answer, is_generic
-from hermes.providers.scout.words import STOP
 
 _CANDIDATES = 60
 _GENERIC_WEIGHT = 0.5
@@ -209,13 +209,14 @@ def _shape(laid: Laid, number: int) -> dict[str, float]:
 
 _YEAR = re.compile(r"(?:1[0-9]|20)\d\ds?$")
 _UNIT = re.compile(
-    r"[%$€£°]|\b(?:percent|per cent|[mb]illion|km|kilomet\w+|met(?:er|re)s?|miles?|feet|acres?|years?|days?|hours?"
-    r"|minutes?|tons?|kg|degrees?|square)\b"
+    r"[%$€£°]|\b(?:percent|per cent|[mb]illion|km|kilomet\w+|met(?:er|re)s?|miles?|feet|acres?|years?|days?"
+    r"|hours?|minutes?|tons?|kg|degrees?|square)\b"
 )
-_NAMES = re.compile(r"\b(?:called|named?|known as|termed|referred to as|dubbed|nicknamed|titled|entitled)\b|[\"“(]")
+_NAMES = re.compile(
+    r"\b(?:called|named?|known as|termed|referred to as|dubbed|nicknamed|titled|entitled)\b|[\"“(]"
+)
 _BECAUSE = re.compile(r"\b(?:because|due|therefore|thus|reason|caused|owing|result)\b", re.I)
 _MEANS = re.compile(r"\b(?:by|through|using|via|with|means|method|process)\b", re.I)
-_PLACE_LEAD = frozenset("in at near from to on of between into across through towards outside around".split())
 _DEFINES = re.compile(r"\b(?:is|are|was|were) (?:an?|the|one|any)\b|\brefers? to\b|\bmeans\b|\bdenotes\b")
 
 
@@ -228,13 +229,21 @@ def _fit(laid: Laid, sentence: Sentence, met: Met) -> dict[str, float]:
         case "who":
             return {"has_who": float(bool(places)), "by": float("by" in leads)}
         case "where":
-            return {"has_where": float(bool(places)), "place_lead": float(not leads.isdisjoint(_PLACE_LEAD))}
+            return {"has_where": float(bool(places)), "place_lead": float(not leads.isdisjoint(PLACE_LEADS))}
         case "when":
             year = any(_YEAR.match(words[at]) for at in places)
-            return {"has_when": float(bool(places)), "near_when": _near(laid, places, met), "year": float(year)}
+            return {
+                "has_when": float(bool(places)),
+                "near_when": _near(laid, places, met),
+                "year": float(year),
+            }
         case "number":
             unit = bool(places and _UNIT.search(sentence.text))
-            return {"has_number": float(bool(places)), "near_number": _near(laid, places, met), "unit": float(unit)}
+            return {
+                "has_number": float(bool(places)),
+                "near_number": _near(laid, places, met),
+                "unit": float(unit),
+            }
         case "why":
             return {"because": float(bool(_BECAUSE.search(sentence.text)))}
         case "how":

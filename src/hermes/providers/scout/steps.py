@@ -24,7 +24,9 @@ def next_step(asked: Conversation) -> Reply | list[Call]:
     turn = asked.turn
     question = resolve(turn.text, asked.earlier)
     again = _another_search(question, asked)
-    if again and (not turn.rows or (is_weak(question, turn.rows) and len(turn.queries) == 1 and not turn.read)):
+    if again and (
+        not turn.rows or (is_weak(question, turn.rows) and len(turn.queries) == 1 and not turn.read)
+    ):
         return again
     unread = choose(question, turn.rows, turn.read) if "web_extract" in asked.tools else []
     if unread and not turn.sources and not turn.read:
@@ -53,25 +55,15 @@ def _reading(urls: list[str]) -> list[Call]:
     return [Call("web_extract", {"urls": [url], "char_limit": _READ_WHOLE}) for url in urls]
 
 
+_MORE = "Add documents with `hermes index add PATH`, or configure a web backend with `hermes setup`."
+
+
 def _nothing(turn: Turn, tools: frozenset[str]) -> Reply:
+    """Says what was not possible and what would help, as an answer like any other."""
     if "web_search" not in tools:
-        return Reply(
-            (
-                "I can only answer from sources, and no search tool was offered to me. ",
-                "Allow the web tools (leave out `--tools`, or name `web` in it), or choose another model with `-m`.",
-            )
-        )
+        said = "I can only answer from sources, and no search tool was offered to me. "
+        return Reply((said, "Allow the web tools with `--tools web`, or choose another model with `-m`."))
     if turn.errors:
-        said = "; ".join(turn.errors[:2]).strip().rstrip(".")[:400]
-        return Reply(
-            (
-                f"I could not search or read anything: {said}. ",
-                "Add documents with `hermes index add PATH`, or configure another web backend with `hermes setup`.",
-            )
-        )
-    return Reply(
-        (
-            "I found nothing about this. ",
-            "Add documents that speak of it with `hermes index add PATH`, or configure a web backend with `hermes setup`.",
-        )
-    )
+        why = "; ".join(turn.errors[:2]).strip().rstrip(".")[:400]
+        return Reply((f"I could not search or read anything: {why}. ", _MORE))
+    return Reply(("I found nothing about this. ", _MORE))

@@ -1,0 +1,166 @@
+"""Tables of English that the other modules read: small closed classes of words, kept by hand."""
+
+
+def bag(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+STOP = bag("""
+    a about above after again against all also am an and any are as at be because been before being below
+    between both but by can cannot could did do does doing done down during each either else ever few for
+    from further had has have having he her here hers him himself his how i if in into is it its itself
+    just me might mine more most must my myself neither no nor not now of off on once only or other ought
+    our ours out over own per please same shall she should so some such tell than that the their theirs
+    them then there these they this those through thus to too under until up upon us very was we were what
+    when where whether which while who whom whose why will with within without would yes yet you your
+    yours s t d ll re ve m
+""")
+QUESTION_WORDS = bag("who whom whose what which when where why how whats whos")
+AUXILIARY = bag("is are was were did does do can could has have had would will should may might must be been")
+DEGREE = bag("""
+    many much long far old tall high big large often deep wide fast heavy few hot cold thick late early
+    soon
+""")
+"""What may follow `how` when a number is asked for."""
+
+NUMBERS = bag("""
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred hundreds
+    thousand thousands million millions billion billions trillion dozen dozens half third quarter twice
+    once double triple first second fourth fifth sixth seventh eighth ninth tenth
+""")
+TIMES = bag("""
+    january february march april may june july august september october november december spring summer
+    autumn winter century centuries decade monday tuesday wednesday thursday friday saturday sunday bc ad
+    bce
+""")
+OPENERS = bag("""
+    however although other another many several later today early unlike according despite following
+    modern new
+""")
+"""Words that open sentences with a capital and are no names."""
+
+ASKS_WHEN = bag("year years date day month century decade era time period season")
+ASKS_WHERE = bag("""
+    country city town state place location region continent river street area nation village county
+    province island district neighborhood neighbourhood ocean sea
+""")
+ASKS_WHO = bag("""
+    person people man woman king queen emperor president leader scientist author writer artist actor
+    actress director team company group organization pope ruler philosopher inventor player singer
+    composer
+""")
+ASKS_NUMBER = bag("""
+    percent percentage number amount population proportion fraction rate price cost distance height length
+    size temperature age speed weight area volume
+""")
+ASKS_NAME = bag("name term word nickname title")
+NAMING = bag("called named known termed referred considered")
+GENERIC = bag("""
+    name term type kind sort form year date number amount percentage percent person people thing way word
+    example many much called known city country group part place one time reason
+""")
+"""Words that say what is asked for rather than what the question is about."""
+
+PLACE_LEADS = bag("in at near from to on of between into across through towards outside around")
+
+_IRREGULAR = """
+    begin: began begun beginning
+    build: built
+    buy: bought
+    bring: brought
+    catch: caught
+    come: came
+    die: died dying dies death dead
+    draw: drew drawn
+    drive: drove driven
+    eat: ate eaten
+    fall: fell fallen
+    fight: fought
+    find: found finds finding
+    fly: flew flown
+    found: founded founding founds founder founders foundation
+    freez: froze frozen
+    get: got gotten getting
+    giv: gave given gives giving give
+    go: went gone goes going
+    grow: grew grown growth
+    hold: held
+    keep: kept
+    know: knew known
+    lead: led
+    leav: left leave
+    lie: lay lain lying
+    lose: lost losing loss losses
+    mak: made make making makes
+    mean: meant
+    meet: met
+    pay: paid
+    rise: rose risen rising
+    run: ran running
+    say: said
+    see: saw seen
+    sell: sold
+    send: sent
+    shoot: shot
+    speak: spoke spoken
+    spend: spent
+    stand: stood
+    steal: stole stolen
+    strik: struck strike
+    tak: took taken take taking
+    teach: taught
+    tell: told
+    think: thought
+    throw: threw thrown
+    understand: understood
+    win: won winning winner winners
+    write: wrote written writing writer writers writes
+    become: became becoming becomes
+    choos: chose chosen choose choice
+    man: men
+    woman: women
+    child: children
+    foot: feet
+    person: people persons
+    wife: wives
+    life: lives
+    bear: born bore birth
+    wear: wore worn
+    break: broke broken
+    sing: sang sung
+    swim: swam
+    forbid: forbade forbidden
+    use: uses used using
+    high: height
+    long: length
+    wide: width
+    deep: depth
+    strong: strength
+    warm: warmth
+    analys: analysis analyses analyze
+    crisi: crisis crises
+    hypothes: hypothesis hypotheses
+    speci: species
+    seri: series
+    bas: basis bases base based
+"""
+IRREGULAR = {
+    form: base
+    for line in _IRREGULAR.strip().splitlines()
+    for base, forms in [line.strip().split(": ")]
+    for form in forms.split()
+}
+"""From a form to the stem that the regular forms of the word have."""
+
+_DERIVED = """
+    ization:iz isation:iz ational:at fulness:ful iveness:iv ousness:ous ication:ic ations:at ation:at
+    ition:it ction:ct ption:pt ment: ness: ship: ance: anc: enc: ence: ency: ancy: anci: enci: able: abl:
+    ibl: ivity:iv iviti:iv ility:il iliti:il ity: iti: sion:s ssion:ss tion:t ist: ism: iz: is: ically:ic
+    icalli:ic ical:ic ally:al alli:al ly: li: ian: ean: ous: ive: iv: ator:at or: er: ant: ent: al: ic:
+    ur: at: ful: th:
+"""
+DERIVED = tuple(
+    (ending, instead) for ending, _, instead in (pair.partition(":") for pair in _DERIVED.split())
+)
+"""Endings that derive one word from another, and what stays in their place; the first that fits is taken."""

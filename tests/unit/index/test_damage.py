@@ -1,0 +1,285 @@
+"""Whatever state the file is in, the index opens, says so, and loses nothing it could keep."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hermes.errors import StoreError, StoreUnavailable
+from hermes.index import database as database_module
+from hermes.protocols import Page
+
+ADD_ALL = """
+import os, sys
+from pathlib import Path
+from hermes.index import Index
+from hermes.protocols import Page
+
+index = Index.open(sys.argv[1])
+report = index.add([sys.argv[2]], lambda path: Page(Path(path).read_text(), os.path.basename(path)),
+                   lambda done, total, path: print(done, flush=True))
+print(report.added, len(report.failed), *index.notices)
+index.close()
+"""
+
+
+def run(script: str, *arguments: object) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "index.db"
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(200):
+        (folder / f"{number:03}.md").write_text(f"# Number {number}\n\n{'words and more words ' * 100}")
+    return folder
+
+
+@pytest.fixture
+def filled(open_index, file, folder, read) -> Path:
+    """An index file with three documents, closed."""
+    index = open_index(file)
+    index.add([str(folder)], read)
+    index.close()
+    return file
+
+
+def count(path: Path) -> int:
+    connection = sqlite3.connect(path)
+    try:
+        assert connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
+        return connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+    finally:
+        connection.close()
+
+
+def test_a_new_file_is_private_and_survives(open_index, filled):
+    assert filled.stat().st_mode & 0o777 == 0o600
+    assert filled.parent.stat().st_mode & 0o777 == 0o700
+    index = open_index(filled)
+    assert len(index.list()) == 3
+    assert index.notices == ()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"this is not a database, it is a letter" * 50,
+        lambda data: bytes(len(data)),
+        lambda data: data[:16] + bytes(len(data) - 16),
+        lambda data: data[:100] + b"\xff" * (len(data) - 100),
+        lambda data: b"\xff" * 512 + data[512:],
+    ],
+    ids=["letter", "zeroed", "zeroed after the magic", "all pages", "first sector"],
+)
+def test_a_damaged_file_is_set_aside_and_begun_anew(open_index, filled, folder, read, tmp_path, damage):
+    damaged = damage(filled.read_bytes())
+    filled.write_bytes(damaged)
+    index = open_index(filled, now=lambda: 0.0)
+    found = index.search("boiler", 3)
+    aside = filled.parent / "index.db.corrupt-19700101-000000"
+    assert list(found) == []
+    assert aside.read_bytes() == damaged
+    assert len(index.notices) == 1
+    assert str(aside) in index.notices[0]
+    assert index.add([str(folder)], read).added == 3
+    assert index.search("boiler", 1)[0].title == "steam"
+
+
+@pytest.mark.parametrize("kept", [0.1, 0.5, 0.9])
+def test_a_truncated_file_never_raises(open_index, filled, folder, read, kept):
+    data = filled.read_bytes()
+    filled.write_bytes(data[: int(len(data) * kept)])
+    index = open_index(filled)
+    index.search("boiler", 3)
+    index.add([str(folder)], read)
+    (folder / "steam.md").write_text("# Steam\n\nA new boiler.")
+    index.add([str(folder)], read)
+    assert index.search("boiler", 1)[0].title == "steam"
+
+
+def test_every_zeroed_page_is_survived(open_index, filled, folder, read):
+    whole = filled.read_bytes()
+    for start in range(0, len(whole), 4096):
+        filled.write_bytes(whole[:start] + bytes(4096) + whole[start + 4096 :])
+        index = open_index(filled)
+        index.search("boiler fealty packets", 3)
+        index.list()
+        index.add([str(folder)], read)
+        index.remove([str(folder)])
+        index.close()
+        for leftover in filled.parent.iterdir():
+            leftover.unlink()
+
+
+def test_damage_found_in_use_is_mended_in_use(open_index, filled, folder, read, tmp_path):
+    (tmp_path / "manual").mkdir()
+    (tmp_path / "manual" / "start.md").write_text("# Start\n\nturnips")
+    index = open_index(filled, tmp_path / "manual")
+    raw = sqlite3.connect(filled)
+    raw.execute("DROP TABLE passages")
+    raw.close()
+    assert list(index.search("boiler", 3)) == []
+    assert [found.title for found in index.search("turnips", 3)] == ["Start"]
+    assert "set aside" in index.notices[0]
+
+
+def test_an_empty_file_is_a_new_index(open_index, file):
+    file.parent.mkdir()
+    file.touch()
+    index = open_index(file)
+    assert list(index.list()) == []
+    assert index.notices == ()
+
+
+def test_a_newer_schema_is_refused_and_not_touched(open_index, filled):
+    connection = sqlite3.connect(filled)
+    connection.execute("PRAGMA user_version=99")
+    connection.close()
+    before = filled.read_bytes()
+    with pytest.raises(StoreError, match="newer Hermes") as caught:
+        open_index(filled)
+    assert caught.value.hint
+    assert filled.read_bytes() == before
+    assert [path.name for path in filled.parent.iterdir()] == ["index.db"]
+
+
+def test_a_folder_in_place_of_the_file_leaves_memory(open_index, file, folder, read, tmp_path):
+    file.mkdir(parents=True)
+    (tmp_path / "manual").mkdir()
+    (tmp_path / "manual" / "start.md").write_text("# Start\n\nturnips")
+    index = open_index(file, tmp_path / "manual")
+    assert "cannot be opened" in index.notices[0]
+    assert index.search("turnips", 1)[0].title == "Start"
+    with pytest.raises(StoreUnavailable) as caught:
+        index.add([str(folder)], read)
+    assert caught.value.hint
+    with pytest.raises(StoreUnavailable):
+        index.remove([str(folder)])
+    assert file.is_dir()
+
+
+def test_a_file_in_place_of_the_home_leaves_memory(open_index, file):
+    file.parent.write_text("no folder")
+    index = open_index(file)
+    assert len(index.notices) == 1
+    assert list(index.search("anything", 1)) == []
+
+
+def test_a_read_only_index_is_searched_and_not_changed(open_index, filled, folder, read, monkeypatch):
+    # Root may write anywhere, so the answer of the file system is given by hand.
+    monkeypatch.setattr(database_module, "_may_write", lambda path: False)
+    before = sorted(path.name for path in filled.parent.iterdir()), filled.read_bytes()
+    index = open_index(filled)
+    assert "read-only" in index.notices[0]
+    assert index.search("boiler", 1)[0].title == "steam"
+    with pytest.raises(StoreUnavailable):
+        index.add([str(folder)], read)
+    index.close()
+    assert filled.read_bytes() == before[1]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_write_permission_is_read_only(open_index, filled):
+    filled.parent.chmod(0o500)
+    try:
+        index = open_index(filled)
+        assert "read-only" in index.notices[0]
+        assert index.search("boiler", 1)[0].title == "steam"
+    finally:
+        filled.parent.chmod(0o700)
+
+
+def test_a_read_only_file_that_is_no_index_leaves_memory(open_index, file, monkeypatch):
+    file.parent.mkdir()
+    file.write_bytes(b"not a database" * 100)
+    monkeypatch.setattr(database_module, "_may_write", lambda path: False)
+    index = open_index(file)
+    assert "read-only" in index.notices[0]
+    assert list(index.search("x", 1)) == []
+    assert file.read_bytes() == b"not a database" * 100
+
+
+def test_a_full_disk_fails_the_add_and_keeps_the_old(open_index, filled, many):
+    script = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+from hermes.errors import StoreUnavailable
+try:
+    exec(sys.stdin.read())
+except StoreUnavailable as error:
+    print("unavailable:", error)
+"""
+    command = [sys.executable, "-c", script, str(filled), str(many)]
+    done = subprocess.run(command, input=ADD_ALL, capture_output=True, text=True, check=False)
+    assert "unavailable: the index" in done.stdout
+    assert "Traceback" not in done.stderr
+    assert count(filled) >= 3
+    assert open_index(filled).search("boiler", 1)[0].title == "steam"
+
+
+def test_a_killed_add_loses_at_most_its_batch(open_index, file, many, read):
+    adding = run(ADD_ALL, file, many)
+    for line in adding.stdout:
+        if line.strip() == "100":
+            break
+    adding.kill()
+    adding.communicate()
+    assert 64 <= count(file) < 200
+    index = open_index(file)
+    report = index.add([str(many)], read)
+    assert report.unchanged >= 64
+    assert report.unchanged + report.added == 200
+    assert index.search("number 199", 1)[0].title == "199"
+    assert index.notices == ()
+
+
+def test_processes_that_add_at_once_do_not_fail_each_other(file, tmp_path):
+    folders = []
+    for name in "abcd":
+        folder = tmp_path / name
+        folder.mkdir()
+        for number in range(60):
+            (folder / f"{number}.md").write_text(f"# {name}{number}\n\n{'word ' * 200}")
+        folders.append(folder)
+    adding = [run(ADD_ALL, file, folder) for folder in folders]
+    ends = [process.communicate(timeout=60) for process in adding]
+    assert [out.splitlines()[-1] for out, _ in ends] == ["60 0"] * 4, ends
+    assert count(file) == 240
+
+
+def test_a_locked_index_is_told_in_words(open_index, filled, folder, monkeypatch):
+    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
+    index = open_index(filled)
+    other = sqlite3.connect(filled, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    (folder / "new.md").write_text("# New")
+    try:
+        assert index.search("boiler", 1)[0].title == "steam"
+        with pytest.raises(StoreUnavailable, match="locked by another process"):
+            index.add([str(folder)], lambda _: Page("new text", "new"))
+    finally:
+        other.execute("ROLLBACK")
+        other.close()
+    assert index.add([str(folder)], lambda _: Page("new text", "new")).added == 1
+
+
+def test_a_closed_index_raises_our_own_error(open_index):
+    index = open_index()
+    index.close()
+    with pytest.raises(StoreError):
+        index.search("x", 1)
