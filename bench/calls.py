@@ -150,7 +150,7 @@ def measure_call(plan: Plan) -> list[Figure]:
     with asyncio.Runner() as runner:
         bench = Bench(plan, runner, "bench", stream=False)
         value, floor = bench.compare(
-            lambda ask: one_by_one(ask, calls), calls, cpu_per_unit, plan.rounds(60, 8)
+            lambda ask: one_by_one(ask, calls), calls, cpu_per_unit, plan.rounds(40, 8)
         )
         bench.close()
     return [_cpu("call", "a model call, CPU", value, floor)]
@@ -167,17 +167,17 @@ def _measure_stream(plan: Plan, name: str, what: str, model: str) -> Figure:
     chunks = int(model.rpartition("-")[2])
     with asyncio.Runner() as runner:
         bench = Bench(plan, runner, model, stream=True)
-        value, floor = bench.compare(lambda ask: ask, chunks, cpu_per_unit, plan.rounds(60, 8))
+        value, floor = bench.compare(lambda ask: ask, chunks, cpu_per_unit, plan.rounds(40, 8))
         bench.close()
     return _cpu(name, what, value, floor)
 
 
 def measure_concurrency(plan: Plan) -> list[Figure]:
-    each = 10
+    each = 5
     with asyncio.Runner() as runner:
         bench = Bench(plan, runner, "bench", stream=False)
         value, floor = bench.compare(
-            lambda ask: side_by_side(ask, each), each * IN_FLIGHT, units_per_second, plan.rounds(25, 4)
+            lambda ask: side_by_side(ask, each), each * IN_FLIGHT, units_per_second, plan.rounds(40, 8)
         )
         bench.close()
     goal = Goal(0.55, "ratio at least")

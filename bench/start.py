@@ -30,7 +30,7 @@ SMALL_CONFIG = "agent:\n  max_turns: 20\nweb:\n  extract_char_limit: 15000\n"
 def measure_start(plan: Plan) -> list[Figure]:
     environ = child_environment(plan.folder)
     commands = (BARE, VERSION, [HERMES, "--help"])
-    bare, version, help = medians([_cpu_of(command, environ) for command in commands], plan.rounds(60, 10))
+    bare, version, help = medians([_cpu_of(command, environ) for command in commands], plan.rounds(40, 8))
     return [
         _cpu("start.version", "hermes --version, CPU", version, bare, 2.5),
         _cpu("start.help", "hermes --help, CPU", help, bare, 6),
@@ -43,7 +43,7 @@ def _launcher(plan: Plan) -> Figure:
     launcher = [_checkout(plan.folder), "--version"]
     script, launched = interleave(
         [lambda: run_child(VERSION, environ).wall, lambda: run_child(launcher, environ).wall],
-        plan.rounds(60, 10),
+        plan.rounds(40, 8),
     )
     over = median(slow - quick for quick, slow in zip(script, launched, strict=True))
     return Figure(name="start.launcher", what="./hermes over its script, wall", value=over * MILLI, unit="ms")
@@ -68,7 +68,7 @@ def measure_scout(plan: Plan) -> list[Figure]:
     with open(os.path.join(configured["HERMES_HOME"], "config.yaml"), "w", encoding="utf-8") as file:
         file.write(SMALL_CONFIG)
     subjects = [_cpu_of(BARE, without), _cpu_of(SCOUT, without), _cpu_of(SCOUT, configured)]
-    bare, plain, with_config = medians(subjects, plan.rounds(40, 5))
+    bare, plain, with_config = medians(subjects, plan.rounds(25, 5))
     return [
         _cpu("scout", "hermes chat -q with scout, CPU", plain, bare, 16),
         _cpu("scout.config", "the same with a config.yaml, CPU", with_config, bare, 16),
@@ -78,8 +78,8 @@ def measure_scout(plan: Plan) -> list[Figure]:
 def measure_one_shot(plan: Plan) -> list[Figure]:
     home = os.path.join(plan.folder, "one-shot")
     environ = child_environment(home, CUSTOM_BASE_URL=plan.server)
-    bare, asked = medians([_cpu_of(BARE, environ), _cpu_of(ONE_SHOT, environ)], plan.rounds(40, 5))
-    peak = median(peak_megabytes(ONE_SHOT, environ) for _ in range(plan.rounds(5, 3)))
+    bare, asked = medians([_cpu_of(BARE, environ), _cpu_of(ONE_SHOT, environ)], plan.rounds(25, 5))
+    peak = median(peak_megabytes(ONE_SHOT, environ) for _ in range(plan.rounds(5, 1)))
     return [
         _cpu("one-shot", "hermes chat -q against a server, CPU", asked, bare, 33),
         Figure(

@@ -64,13 +64,24 @@ class Services:
     def web(self) -> WebKernel:
         web = self._config.web
         return WebKernel(
-            choose("search", web.search_backend or web.backend, self),
-            choose("extract", web.extract_backend or web.backend, self),
+            choose("search", self, own=web.search_backend, shared=web.backend),
+            choose("extract", self, own=web.extract_backend, shared=web.backend),
             archive=PageArchive(os.path.join(self._config.home, "cache", "web")),
             char_limit=web.extract_char_limit,
         )
 
-    def close(self) -> None:
+    def wire(self) -> Wire:
+        return self._sockets
+
+    @cached_property
+    def _sockets(self) -> Wire:
+        # Loaded here because a run without a server never needs it, and it costs more than all else.
+        wire: Wire = discover.module("hermes.net.client").Client()
+        return wire
+
+    async def close(self) -> None:
+        if "_sockets" in self.__dict__:
+            await self._sockets.close()
         if "_index" in self.__dict__:
             self._index.close()
 
@@ -124,18 +135,18 @@ class Runtime:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.services = Services(config)
-        self._wires: dict[str, Wire] = {}
+        self._engines: dict[str, Wire] = {}
         self._store: Store | None = None
 
     async def __aenter__(self) -> "Runtime":
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for wire in self._wires.values():
-            await wire.close()
+        for engine in self._engines.values():
+            await engine.close()
         if self._store is not None:
             await self._store.close()
-        self.services.close()
+        await self.services.close()
 
     def store(self) -> Store:
         if self._store is None:
@@ -145,7 +156,9 @@ class Runtime:
     def choose_model(self, wanted: str = "") -> Choice:
         """Who answers: the name asked for, or what the settings say."""
         model = self.config.model
-        preferences = Preferences(model.provider, model.default, model.base_url, model.api_key)
+        preferences = Preferences(
+            model.provider, model.default, model.base_url, model.api_key, model.max_tokens
+        )
         return resolve(wanted, preferences, self.config.environment.secret)
 
     def converse(self, terms: Terms) -> "Dialogue":
@@ -171,13 +184,12 @@ class Runtime:
         return store
 
     def wire(self, provider: Provider) -> Wire:
-        """The way to a provider: into this process, or through sockets that are opened on use."""
-        if provider.name not in self._wires:
-            client = (
-                discover.module("hermes.net.client").Client if provider.engine is None else provider.engine
-            )
-            self._wires[provider.name] = client()
-        return self._wires[provider.name]
+        """The way to a provider: through sockets, or into this process."""
+        if provider.engine is None:
+            return self.services.wire()
+        if provider.name not in self._engines:
+            self._engines[provider.name] = provider.engine()
+        return self._engines[provider.name]
 
     def _model(self, endpoint: Endpoint) -> ModelClient:
         mode = endpoint.provider.api_mode
@@ -310,7 +322,7 @@ async def web_search(query: str, limit: int = 5, config: Config | None = None) -
     try:
         return search_payload(await services.web.search(query, limit))
     finally:
-        services.close()
+        await services.close()
 
 
 async def web_extract(
@@ -321,7 +333,7 @@ async def web_extract(
     try:
         return extract_payload(await services.web.extract(list(urls), char_limit))
     finally:
-        services.close()
+        await services.close()
 
 
 def _new_session(endpoint: Endpoint) -> Session:

@@ -5,7 +5,7 @@ import pytest
 from hermes.index import Index
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
-from hermes.tools.web.select import PREFERENCE, choose, load, names
+from hermes.tools.web.select import choose, load, names
 
 
 class Services:
@@ -55,6 +55,6 @@ async def test_nothing_found_is_a_success_and_a_page_it_lacks_is_one_error(name,
         assert page.content == ""
 
 
-def test_the_preference_order_names_backends_that_exist(services):
-    assert set(PREFERENCE) <= set(names())
-    assert choose("search", "", services).name in names()
+def test_with_nothing_chosen_somebody_serves_and_the_local_documents_come_last(services):
+    assert choose("search", services).name in names()
+    assert load("local").rank == max(load(name).rank for name in names())

@@ -239,11 +239,43 @@ async def test_the_manual_answers_what_people_ask(question, tmp_path):
     assert f"hermes://docs/{ASKED[question]}.md" in [citation.url for citation in answer.citations]
 
 
+def _hermes(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "hermes", *words]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CUSTOM_")}
+    return subprocess.run(
+        command,
+        env={**environment, "HERMES_HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+def test_printed_json_has_the_documented_shape(tmp_path):
+    shapes = map(msgspec.json.decode, _code(DOCS / "reference" / "json-shapes.md", "json"))
+    calls = (
+        ("search", "scout", "--json"),
+        ("extract", "hermes://docs/concepts/scout.md", "--json"),
+        ("chat", "-q", "What is scout?", "--json"),
+    )
+    for shape, call in zip(shapes, calls, strict=True):
+        assert _shape(msgspec.json.decode(_hermes(tmp_path, *call).stdout)) == _shape(shape)
+
+
+def _shape(value: object) -> object:
+    """The keys of an object and of what it holds; of a list, those of its first item."""
+    match value:
+        case dict():
+            return {key: _shape(item) for key, item in value.items()}
+        case [first, *_]:
+            return [_shape(first)]
+        case _:
+            return None
+
+
 def test_the_first_command_of_the_readme_answers_as_it_shows(tmp_path):
-    command = [sys.executable, "-P", "-m", "hermes", "chat", "-q", "How do I add a web search backend?"]
-    environment = {**os.environ, "HERMES_HOME": str(tmp_path)}
-    ran = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert ran.returncode == 0
+    ran = _hermes(tmp_path, "chat", "-q", "How do I add a web search backend?")
     shown = (ROOT / "README.md").read_text(encoding="utf-8")
     assert ran.stderr.strip() in shown
     assert ran.stdout.partition("[1]")[0] in shown

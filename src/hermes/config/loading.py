@@ -115,10 +115,13 @@ def _read_file(path: str) -> tuple[dict[str, Setting], list[str]]:
 
 
 def entries(root: tree.Node, path: str) -> Iterator[tuple[str, tree.Node]]:
-    """Each dotted key of a settings tree with its value; an unknown section comes as a whole."""
+    """Each dotted key of a settings tree with its value; an unknown section comes as a whole.
+
+    A key of the root that has a dot in its own name comes in quotes: it is not the key it looks like.
+    """
     for section, node in _mapping(root, path, "the file").items():
         if section not in SECTIONS:
-            yield section, node
+            yield f'"{section}"' if "." in section else section, node
             continue
         for name, value in _mapping(node, path, f"`{section}`").items():
             yield f"{section}.{name}", value

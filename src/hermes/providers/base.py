@@ -66,6 +66,7 @@ class Preferences(msgspec.Struct, frozen=True):
     model: str = ""
     base_url: str = ""
     api_key: Revealable | None = None
+    max_tokens: int | None = None
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -137,6 +138,8 @@ def _endpoint(
         )
     if key is None and provider.key_required:
         raise NotConfigured(f"no key for {provider.title}", hint=f"set `{provider.key_env[0]}`")
+    if preferences.max_tokens is not None:
+        provider = msgspec.structs.replace(provider, max_tokens=preferences.max_tokens)
     return Endpoint(provider=provider, model=model, base_url=base_url, api_key=key)
 
 

@@ -1,7 +1,6 @@
 """The document that answers comes first, with the passage that says so."""
 
 import os
-import sqlite3
 
 import pytest
 
@@ -107,4 +106,3 @@ def test_search_never_writes(library):
     before = index._database.run(lambda connection: connection.total_changes)
     index.search("text", 1)
     assert index._database.run(lambda connection: connection.total_changes) == before
-    assert sqlite3.sqlite_version_info >= (3, 34)

@@ -97,6 +97,11 @@ def test_the_providers_own_variables_win_over_the_settings():
     assert (kept.base_url, kept.api_key.reveal()) == ("http://h/v1", "kept")
 
 
+def test_the_users_output_limit_wins_over_the_providers():
+    assert choose("custom/m", environment=BASE, max_tokens=77).endpoint.provider.max_tokens == 77
+    assert load("custom").max_tokens is None
+
+
 @pytest.mark.parametrize(
     ("wanted", "options", "error", "words"),
     [

@@ -1,4 +1,4 @@
-"""Run as a program: writers are forked and killed at random moments; prints what was lost.
+"""Run as a program: forked processes race, or are killed at random moments; prints what was lost.
 
 A program of its own, because forking is safe only in a process without threads.
 """
@@ -10,7 +10,9 @@ import random
 import signal
 import sys
 import time
+from typing import NoReturn
 
+from hermes.errors import HermesError
 from hermes.messages import Message
 from hermes.store import Session, Store
 
@@ -88,7 +90,31 @@ def kill_openers(folder: str, kills: int) -> dict[str, object]:
     return {"problems": problems}
 
 
+def race_openers(folder: str, rounds: int) -> dict[str, object]:
+    """Several processes make the same file at the same moment: SQLite lets some fail without a wait."""
+    reader, complaints = os.pipe()
+    for attempt in range(rounds):
+        path, start = os.path.join(folder, str(attempt), "sessions.db"), time.monotonic() + 0.003
+        children = [os.fork() or open_at(start, path, complaints) for _ in range(6)]
+        for child in children:
+            os.waitpid(child, 0)
+    os.close(complaints)
+    with open(reader) as lines:
+        return {"problems": lines.read().splitlines()}
+
+
+def open_at(start: float, path: str, complaints: int) -> NoReturn:
+    while time.monotonic() < start:
+        pass
+    try:
+        asyncio.run(Store.open(path).close())
+    except HermesError as error:
+        os.write(complaints, f"{error}\n".encode())
+    os._exit(0)
+
+
 if __name__ == "__main__":
     act, place, kills, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
     random.seed(seed)
-    print(json.dumps({"writers": kill_writers, "openers": kill_openers}[act](place, kills)))
+    acts = {"writers": kill_writers, "openers": kill_openers, "race": race_openers}
+    print(json.dumps(acts[act](place, kills)))

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from hermes.store import Store
-
 HERE = Path(__file__).parent
 
 
@@ -47,10 +45,5 @@ async def test_two_processes_with_fifty_writers_each_lose_nothing(store, path, s
     assert (await store.find("s")).messages == len(kept)
 
 
-async def test_many_first_openers_make_one_sound_file(path):
-    commands = [[sys.executable, str(HERE / "writers.py"), path, str(n), "25", "0"] for n in range(2)]
-    running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
-    assert [process.communicate(timeout=60)[1] for process in running] == ["", ""]
-    store = Store.open(path)
-    assert (await store.check(), store.notices) == ([], [])
-    await store.close()
+def test_first_openers_at_the_same_moment_wait_for_each_other(tmp_path):
+    assert run_driver("race", tmp_path, 100, 4) == {"problems": []}

@@ -5,7 +5,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 import pytest
@@ -212,22 +211,6 @@ async def test_a_locked_file_is_waited_for_then_said(store, path, session, monke
     holder.close()
     await store.append("s", [Message("user", "now")])
     assert (await store.find("s")).messages == 1
-
-
-async def test_a_reader_of_the_empty_file_is_waited_for(path):
-    """Changing to the log needs the file alone, and SQLite does not wait for that by itself."""
-    os.makedirs(os.path.dirname(path))
-    reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    reader.execute("PRAGMA user_version = 0")
-    reader.execute("BEGIN")
-    reader.execute("SELECT count(*) FROM sqlite_master").fetchall()
-    leaves = threading.Timer(0.1, lambda: reader.execute("ROLLBACK"))
-    leaves.start()
-    store = Store.open(path)
-    assert await store.list(1) == []
-    await store.close()
-    leaves.join()
-    reader.close()
 
 
 def test_a_folder_in_place_of_the_file(path):

@@ -9,7 +9,7 @@ from hermes.providers.scout.library import library
 from hermes.providers.scout.passages import Sentence
 from hermes.providers.scout.question import analyse
 from hermes.providers.scout.rank import Scored, lay, rank
-from hermes.providers.scout.weights import DOUBTFUL, WEIGHTS
+from hermes.providers.scout.weights import DOUBTFUL, DOUBTFUL_NAMELESS, WEIGHTS
 
 MOST_SENTENCES = 3
 MOST_WORDS = 110
@@ -44,10 +44,13 @@ def answer(question: str, sources: Sequence[Source]) -> Reply:
     sources = sorted(sources, key=lambda source: source.url)  # one set of pages is one library, in any order
     shelf = library(tuple((source.title, source.text) for source in sources))
     ranked = rank(lay(analyse(question), shelf), WEIGHTS)
-    doubtful = not ranked or ranked[0].score < DOUBTFUL
     chosen = _choose(ranked, shelf.sentences)
     quotes = [(shelf.sentences[number], sources[shelf.page_of[number]]) for number in chosen]
-    return compose(quotes, doubtful=doubtful)
+    return compose(quotes, doubtful=not ranked or _is_doubtful(ranked[0]))
+
+
+def _is_doubtful(best: Scored) -> bool:
+    return best.score < (DOUBTFUL_NAMELESS if best.features["nameless"] else DOUBTFUL)
 
 
 def _choose(ranked: Sequence[Scored], sentences: Sequence[Sentence]) -> list[int]:

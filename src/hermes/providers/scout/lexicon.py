@@ -58,7 +58,7 @@ ASKS_NAME = bag("name term word nickname title")
 NAMING = bag("called named known termed referred considered")
 GENERIC = bag("""
     name term type kind sort form year date number amount percentage percent person people thing way word
-    example many much called known city country group part place one time reason
+    example many much called known city country group part place one time reason get want show see
 """)
 """Words that say what is asked for rather than what the question is about."""
 
@@ -163,4 +163,4 @@ _DERIVED = """
 DERIVED = tuple(
     (ending, instead) for ending, _, instead in (pair.partition(":") for pair in _DERIVED.split())
 )
-"""Endings that derive one word from another, and what stays in their place; the first that fits is taken."""
+"""Endings that derive one word from another, and what stays instead; the first that fits is taken."""

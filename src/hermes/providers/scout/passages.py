@@ -55,11 +55,25 @@ _INLINE: tuple[tuple[str, re.Pattern[str], str], ...] = (
 """A sign that must be there for the pattern to apply, the pattern, and what stays of it."""
 
 
+_CODE_SPAN = re.compile(r"`+[^`\n]+`+")
+_STASHED = re.compile(r"\x00(\d+)\x00")
+
+
 def clean(text: str) -> str:
-    """Markdown's inline marks taken off; reference marks like `[12]` would pass for citations and go too."""
+    """Markdown's inline marks taken off, but for code, which is kept as it is in its backticks.
+
+    Reference marks like `[12]` go too: in an answer they would pass for citations.
+    """
+    text = text.replace("\x00", "")
+    code = _CODE_SPAN.findall(text) if "`" in text else []
+    numbers = iter(range(len(code)))
+    if code:
+        text = _CODE_SPAN.sub(lambda _: f"\x00{next(numbers)}\x00", text)
     for sign, pattern, instead in _INLINE:
         if sign in text:
             text = pattern.sub(instead, text)
+    if code:
+        text = _STASHED.sub(lambda stashed: code[int(stashed.group(1))], text)
     return " ".join(text.split())
 
 

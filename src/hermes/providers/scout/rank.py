@@ -15,9 +15,10 @@ from hermes.providers.scout.library import EXACT, Library
 from hermes.providers.scout.passages import Sentence
 from hermes.providers.scout.question import Question, could_answer, is_generic
 
-_CANDIDATES = 60
+_CANDIDATES, _MOST_CANDIDATES = 60, 400
 _GENERIC_WEIGHT = 0.5
 _WINDOW = 10
+_SURE = 0.5
 
 
 class Laid(msgspec.Struct, frozen=True):
@@ -57,7 +58,10 @@ def lay(question: Question, library: Library) -> Laid:
 
 
 def candidates(laid: Laid) -> list[int]:
-    """The sentences worth measuring: those that meet the question, and their neighbours."""
+    """The sentences worth measuring: those that meet the question best, and their neighbours.
+
+    Sentences that meet it equally stay together: a question of one word meets hundreds.
+    """
     rough: dict[int, float] = {}
     for weight, found in zip(laid.weights, laid.strengths, strict=True):
         for number, strength in found.items():
@@ -68,7 +72,9 @@ def candidates(laid: Laid) -> list[int]:
             other = laid.library.neighbour(number, step)
             if other is not None:
                 spread[other] = spread.get(other, 0.0) + 0.4 * score
-    return sorted(spread, key=lambda number: (-spread[number], number))[:_CANDIDATES]
+    order = sorted(spread, key=lambda number: (-spread[number], number))
+    last = spread[order[:_CANDIDATES][-1]] if order else 0.0
+    return [number for number in order[:_MOST_CANDIDATES] if spread[number] >= last]
 
 
 def rank(laid: Laid, weights: Mapping[str, float]) -> list[Scored]:
@@ -110,7 +116,7 @@ def _coverage(laid: Laid, number: int) -> dict[str, float]:
     seen, after = _widened(laid, seen, _standing(laid, laid.library.neighbour(number, 1)))
     seen, block = _widened(laid, seen, _in_block(laid, number))
     names = [at for at, stem in enumerate(question.terms) if stem in question.names]
-    _, head = _widened(laid, seen, _in_headings(laid, number))
+    around, head = _widened(laid, seen, _in_headings(laid, number))
     rarest = max(range(len(own)), key=laid.weights.__getitem__, default=None)
     return {
         "cover": cover,
@@ -125,6 +131,7 @@ def _coverage(laid: Laid, number: int) -> dict[str, float]:
         "head": head,
         "names": _mean([own[at] for at in names]),
         "names_near": _mean([seen[at] for at in names]),
+        "nameless": float(any(around[at] < _SURE for at in names)),
         "rare": 0.0 if rarest is None else own[rarest],
     }
 
@@ -271,4 +278,5 @@ def _defining(question: Question, sentence: Sentence) -> float:
     reach = len(question.terms) + 3
     if not set(question.terms) <= set(sentence.terms[:reach]):
         return 0.0
-    return 1.0 if _DEFINES.search(" ".join(sentence.words[: reach + 5])) else 0.3
+    opens = not set(question.terms).isdisjoint(sentence.terms[:2])
+    return 1.0 if opens and _DEFINES.search(" ".join(sentence.words[: reach + 5])) else 0.3

@@ -8,8 +8,6 @@ from hermes.protocols import WebBackend
 from hermes.tools.web.backends.base import Backend, Services
 
 PACKAGE = "hermes.tools.web.backends"
-PREFERENCE = ("local",)
-"""Tried in this order when nothing is chosen; the first that is available serves."""
 
 Capability = Literal["search", "extract"]
 
@@ -23,17 +21,30 @@ def load(name: str) -> Backend:
     return backend
 
 
-def choose(capability: Capability, chosen: str, services: Services) -> WebBackend:
-    """The backend for a capability, connected. `chosen` is the user's word, or empty."""
-    if chosen:
-        backend = load(chosen)
-        if not _can(backend, capability):
-            raise NotConfigured(f"the web backend `{backend.name}` cannot {capability}")
-        return backend.connect(services)
-    for name in PREFERENCE:
-        backend = load(name)
+def choose(capability: Capability, services: Services, *, own: str = "", shared: str = "") -> WebBackend:
+    """The backend for a capability, connected.
+
+    `own` is the user's choice for this capability and must have it. `shared` is the choice for both:
+    one that only searches leaves reading to the best available backend.
+    """
+    if own or shared:
+        chosen = load(own or shared)
+        if _can(chosen, capability):
+            return chosen.connect(services)
+        if own:
+            other = "search" if capability == "extract" else "extract"
+            raise NotConfigured(
+                f"the web backend `{chosen.name}` is {other}-only",
+                hint=f"choose another with `hermes config set web.{capability}_backend NAME`",
+            )
+    return _best(capability, services).connect(services)
+
+
+def _best(capability: Capability, services: Services) -> Backend:
+    backends = sorted((load(name) for name in names()), key=lambda backend: (backend.rank, backend.name))
+    for backend in backends:
         if _can(backend, capability) and backend.available(services):
-            return backend.connect(services)
+            return backend
     raise NotConfigured(f"no web backend can {capability}", hint="run `hermes config set web.backend NAME`")
 
 

@@ -5,13 +5,17 @@ from typing import Protocol
 
 import msgspec
 
-from hermes.protocols import DocumentIndex, WebBackend
+from hermes.protocols import DocumentIndex, WebBackend, Wire
 
 
 class Services(Protocol):
     """What a backend may use: each is made when first asked for."""
 
     def index(self) -> DocumentIndex: ...
+
+    def wire(self) -> Wire:
+        """The way to any server, with deadlines, caps and retries."""
+        ...
 
     def setting(self, name: str) -> str | None:
         """An environment variable, stripped; None when unset or blank."""
@@ -27,3 +31,5 @@ class Backend(msgspec.Struct, frozen=True):
     available: Callable[[Services], bool]
     searches: bool = True
     extracts: bool = True
+    rank: int = 50
+    """Who serves when nothing is chosen: the available backend with the lowest number."""

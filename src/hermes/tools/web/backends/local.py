@@ -36,4 +36,5 @@ BACKEND = Backend(
     title="Local documents",
     connect=lambda services: LocalDocuments(services.index),
     available=lambda _services: True,
+    rank=100,
 )

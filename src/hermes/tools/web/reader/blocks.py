@@ -55,6 +55,8 @@ class Block:
 
     def flush(self) -> None:
         """End the paragraph; spans still open are closed here and go on in the next one."""
+        if not self.inline:
+            return
         going_on = [wrap for _, wrap in self.spans]
         while self.spans:
             self.close()

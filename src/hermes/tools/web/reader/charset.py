@@ -92,9 +92,10 @@ def _declared(data: bytes) -> str | None:
 
 
 def _guessed(data: bytes) -> str:
+    """UTF-8 if it is valid, or would be but for a letter cut at the end."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        cut_at_end = error.end >= len(data) - 3 and error.reason == "unexpected end of data"
-        return "utf-8" if cut_at_end else "cp1252"
+        is_cut = error.reason == "unexpected end of data" and not data[: error.start].isascii()
+        return "utf-8" if is_cut else "cp1252"
     return "utf-8"

@@ -7,10 +7,10 @@ formatting tags that are never closed. One linear pass over the tags finds these
 import re
 
 MAX_DEPTH = 1_000
-MAX_TAGS = 400_000
+MAX_TAGS = 250_000
 MAX_ATTRIBUTES = 1_000
 MAX_FORMATTING = 50
-MAX_REOPENED = 2_000_000
+MAX_REOPENED = 200_000
 
 _ATTRIBUTE = r"[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+)?+)?+"
 _ONE_ATTRIBUTE = re.compile(_ATTRIBUTE)

@@ -1,0 +1,180 @@
+"""A page becomes the Markdown of what people came for."""
+
+import pytest
+
+import hermes
+from hermes.tools.web.reader.html import read_html
+
+URL = "https://example.org/dir/page"
+
+
+def markdown(html: str, url: str = URL) -> str:
+    return read_html(html, url).markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<h1>One</h1><h3> Two\n <em>x</em></h3>", "# One\n\n### Two *x*"),
+        ("<p>a\n  b</p><p>c<br>d</p>", "a b\n\nc\nd"),
+        ("a<div>b<div>c</div>d</div>e", "a\n\nb\n\nc\n\nd\n\ne"),
+        (
+            "<p>x <b>bold </b>y <i> it</i> <s>no</s> <strong><b>twice</b></strong></p>",
+            "x **bold** y *it* ~~no~~ **twice**",
+        ),
+        ("<p>use <code>a`b</code> or <kbd>x</kbd><code>`</code></p>", "use ``a`b`` or `x``` ` ``"),
+        ("<ul><li>a<li>b<ul><li>c</ul></ul>", "- a\n- b\n  - c"),
+        ("<ol start=9><li>a<li>b</ol>", "9. a\n10. b"),
+        ("<ol start=x><li><p>a</p><p>b</p></li></ol>", "1. a\n\n   b"),
+        ("<ul><li>x</li><ul><li>a</ul></ul>", "- x\n  - a"),
+        ("<li>alone</li>", "- alone"),
+        ("<blockquote><p>a</p><blockquote>b</blockquote></blockquote>", "> a\n>\n> > b"),
+        ("<pre><code class='language-Python'>if x:\n    y\n</code></pre>", "```python\nif x:\n    y\n```"),
+        ("<div class='highlight-source-js'><pre>a</pre></div>", "```js\na\n```"),
+        ("<pre>a ``` b</pre>", "````\na ``` b\n````"),
+        ("<pre>one<br>two <b>three</b></pre>", "```\none\ntwo three\n```"),
+        ("<hr>", "---"),
+        ("<dl><dt>t<dd>d</dl>", "**t**\n\nd"),
+        ("<p>he said <q>yes</q></p>", "he said “yes”"),
+        ("a&nbsp;b &lt;c&gt; &#x1F642;", "a b <c> 🙂"),
+    ],
+)
+def test_elements(html, expected):
+    assert markdown(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<table><tr><th>a<th>b<tr><td>1<td>2|3</table>", "| a | b |\n| --- | --- |\n| 1 | 2\\|3 |"),
+        (
+            "<table><caption>C</caption><tr><th colspan=2>a</tr><tr><td><p>1</p><p>2</p><td>x</table>",
+            "C\n\n| a |  |\n| --- | --- |\n| 1 2 | x |",
+        ),
+        ("<table><tr><td>only<tr><td>column</table>", "only\n\ncolumn"),
+        ("<table><tr><td>a<td><pre>code</pre></table>", "a\n\n```\ncode\n```"),
+        (
+            "<table><tr><td>menu<td><table><tr><th>a<th>b<tr><td>1<td>2</table></table>",
+            "menu\n\n| a | b |\n| --- | --- |\n| 1 | 2 |",
+        ),
+        ("<table><tr><td><tr></table>x", "x"),
+    ],
+)
+def test_tables_of_data_are_pipes_and_tables_of_layout_are_not(html, expected):
+    assert markdown(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<a href='/x y(1)'>t</a>", "[t](https://example.org/x%20y%281%29)"),
+        ("<a href='sub?q=1#f'>t</a>", "[t](https://example.org/dir/sub?q=1#f)"),
+        ("<a href='mailto:a@b.org'>t</a>", "[t](mailto:a@b.org)"),
+        ("<a href='javascript:alert(1)'>t</a>", "t"),
+        ("<a href=' JaVaScRiPt:alert(1)'>t</a>", "t"),
+        ("<a href='java\nscript:alert(1)'>t</a>", "t"),
+        ("<a href='data:text/html,x'>t</a><a href='file:///etc'>u</a>", "tu"),
+        ("<a href='http://[bad'>t</a>", "t"),
+        ("<a href='#here'>t</a><a>u</a>", "tu"),
+        ("<h2>Title<a href='#t'>¶</a></h2>", "## Title"),
+        (
+            "<a href='/c'><h3>Card</h3><p>text</p></a>",
+            "### [Card](https://example.org/c)\n\n[text](https://example.org/c)",
+        ),
+        ("<p>x<a href='/c'> t </a>y</p>", "x [t](https://example.org/c) y"),
+        ("<img src='/i.png' alt='a  b'>", "![a b](https://example.org/i.png)"),
+        ("<img src='data:image/png;base64,AAAA' alt='pic'>", "[IMAGE: pic]"),
+        ("<img src='data:x' data-src='/real.png' alt=''>", "![](https://example.org/real.png)"),
+        ("<img src='/pixel.gif' width=1 height=1>x", "x"),
+        ("<base href='/other/'><a href='x'>t</a>", "[t](https://example.org/other/x)"),
+    ],
+)
+def test_addresses_are_absolute_and_only_those_one_may_follow(html, expected):
+    assert markdown(html) == expected
+
+
+def test_without_a_url_relative_addresses_stay():
+    assert markdown("<a href='x/y'>t</a> <a href='//h/z'>u</a>", "") == "[t](x/y) [u](//h/z)"
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "<script>NOISE</script>",
+        "<style>NOISE</style>",
+        "<template>NOISE</template>",
+        "<nav>NOISE</nav>",
+        "<footer>NOISE</footer>",
+        "<aside>NOISE</aside>",
+        "<div role=navigation>NOISE</div>",
+        "<button>NOISE</button><select><option>NOISE</select><textarea>NOISE</textarea>",
+        "<svg><text>NOISE</text></svg>",
+        "<iframe>NOISE</iframe>",
+        "<p hidden>NOISE</p>",
+        "<p aria-hidden=true>NOISE</p>",
+        "<p style='color:red; DISPLAY : none'>NOISE</p>",
+        "<div style='visibility:hidden'><p>NOISE</p></div>",
+        "<!-- NOISE -->",
+        "<noscript>NOISE</noscript>",
+        "<nav><aside hidden>NOISE</aside></nav>",
+    ],
+)
+def test_what_is_not_content_is_left_out(noise):
+    assert markdown(f"<p>content</p>{noise}<p>more</p>") == "content\n\nmore"
+
+
+def test_main_or_article_is_preferred_when_most_of_the_text_is_there():
+    text = "<p>" + "content " * 30 + "</p>"
+    assert "around" not in markdown(f"<div>around</div><main>{text}</main>")
+    assert "around" not in markdown(f"<div>around</div><article>{text}</article>")
+    assert "around" in markdown(f"<div>around {'x ' * 400}</div><main>{text}</main>")
+    assert "second" in markdown(f"<article>{text}</article><article>second {text}</article>")
+
+
+def test_text_for_those_without_scripts_is_kept_when_there_is_no_other():
+    page = read_html("<body><div id=app></div><noscript><p>Turn <b>on</b> scripts</p></noscript></body>")
+    assert page.markdown == "Turn **on** scripts"
+
+
+def test_a_page_of_decoration_only_is_given_whole_and_said():
+    page = read_html("<body><nav><a href='/a'>One</a></nav><p hidden>secret</p></body>", URL)
+    assert page.markdown == "[One](https://example.org/a)"
+    assert page.notes == ("no main text was found; the whole page is given",)
+
+
+def test_what_is_known_about_the_page():
+    page = read_html(
+        """<html lang=en-GB><head><title> The
+        title </title><meta name="Description" content="about"><meta name=author content="A. Writer">
+        <meta property="article:published_time" content="2026-01-02">
+        <meta property="og:site_name" content="Site">
+        <link rel=canonical href="/canon"></head><body><p>x</p></body></html>""",
+        URL,
+    )
+    assert page.title == "The title"
+    assert page.metadata == {
+        "lang": "en-GB",
+        "description": "about",
+        "author": "A. Writer",
+        "date": "2026-01-02",
+        "site": "Site",
+        "canonical": "https://example.org/canon",
+    }
+    assert page.notes == ()
+
+
+def test_the_title_comes_from_the_best_source():
+    assert read_html('<title>t | Site</title><meta property="og:title" content="t">').title == "t"
+    assert read_html("<h1>only <b>this</b></h1>").title == "only this"
+    assert read_html("<p>none").title == ""
+
+
+def test_invisible_characters_that_hide_or_reorder_text_are_dropped():
+    assert markdown("<p>a&#x202E;b&#x200B;c&shy;d&#xE0041;e&#x1b;[0m</p>") == "abcde[0m"
+
+
+def test_text_and_bytes_read_the_same_and_the_public_name_is_ours():
+    html = "<p>é ß</p>"
+    assert hermes.read_html is read_html
+    assert read_html(html) == read_html(html.encode()) == read_html(html.encode("cp1252"))
+    assert read_html("").markdown == read_html(b"").markdown == ""
