@@ -150,7 +150,7 @@ def measure_call(plan: Plan) -> list[Figure]:
     with asyncio.Runner() as runner:
         bench = Bench(plan, runner, "bench", stream=False)
         value, floor = bench.compare(
-            lambda ask: one_by_one(ask, calls), calls, cpu_per_unit, plan.rounds(40, 8)
+            lambda ask: one_by_one(ask, calls), calls, cpu_per_unit, plan.rounds(40, 6)
         )
         bench.close()
     return [_cpu("call", "a model call, CPU", value, floor)]

@@ -79,7 +79,7 @@ def _measure_length(plan: Plan, turns: int) -> tuple[float, float]:
             sampler(runner, cpu_per_unit, lambda: run_by_hand(session, endpoint), turns),
         ]
         settle()
-        value, floor = medians(subjects, plan.rounds(max(5, 300 // turns), max(2, 60 // turns)))
+        value, floor = medians(subjects, plan.rounds(max(5, 300 // turns), max(1, 60 // turns)))
         runner.run(session.close())
         runner.run(runtime.__aexit__())
     return value, floor

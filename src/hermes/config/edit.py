@@ -29,17 +29,15 @@ def set_value(home: str, path: str, value: object) -> None:
         files.replace(file, "\ufeff" * found.bom + changed, mode)
 
 
-def _plain(value: Any) -> tree.Scalar | list[str]:
+def _plain(value: Any) -> Any:
+    """A setting as YAML holds it."""
     match value:
         case Secret():
             return value.reveal()
         case tuple():
             return list(value)
-        case None:
-            return ""
-        case str() | int():
-            return value
-    raise TypeError(value)
+        case _:
+            return "" if value is None else value
 
 
 def _changed(text: str, file: str, key: Key, value: tree.Scalar | list[str]) -> str:

@@ -91,7 +91,7 @@ def _eol(text: str) -> str:
 
 def _span(node: Node) -> Span:
     if node.span is None:
-        raise TypeError(node)
+        raise TypeError("a tree read without places")
     return node.span
 
 

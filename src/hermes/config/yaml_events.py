@@ -24,7 +24,7 @@ from hermes.config.tree import Node, Span, resolve
 from hermes.errors import ConfigError
 
 DEEPEST = 32
-MOST_VALUES = 10_000
+MOST_VALUES = 5_000
 LONGEST_LINE = 16_384
 
 
@@ -32,7 +32,7 @@ def read(text: str, path: str) -> Node:
     """The tree of a YAML text with the place of every value; raises `ConfigError` with file and line."""
     _refuse_long_lines(text, path)
     try:
-        return _Builder(YAML(typ="safe", pure=True).parse(text), path).document()
+        return _Builder(text, path).document()
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
@@ -52,8 +52,9 @@ def _refuse_long_lines(text: str, path: str) -> None:
 
 
 class _Builder:
-    def __init__(self, events: Iterator[Any], path: str) -> None:
-        self._events = events
+    def __init__(self, text: str, path: str) -> None:
+        self._text = text
+        self._events: Iterator[Any] = YAML(typ="safe", pure=True).parse(text)
         self._path = path
         self._count = 0
 
@@ -97,9 +98,17 @@ class _Builder:
             if event.value in entries:
                 first = entries[event.value].line
                 self._fail(event, f"`{_cut(event.value)}` is already set in line {first}")
-            last = self._node(next(self._events), depth + 1)
+            last = self._value(next(self._events), event.end_mark.index, depth)
             entries[event.value] = Node(last.value, key.line, last.span)
         return _collection(entries, start, event, last)
+
+    def _value(self, event: Any, key_end: int, depth: int) -> Node:
+        """A key's value; one that is not there gets its place after the colon, not at the next token."""
+        node = self._node(event, depth + 1)
+        if node.span and node.span.start == node.span.end:
+            place = self._text.find(":", key_end) + 1
+            return Node(node.value, node.line, Span(place, place, 0, ""))
+        return node
 
     def _sequence(self, start: Any, depth: int) -> Node:
         items: list[Node] = []

@@ -11,6 +11,7 @@ from hermes.index.addresses import quoted
 
 SCHEMA = 1
 BUSY_SECONDS = 5.0
+_PAUSE = 0.02
 
 _TABLES = """
 CREATE TABLE documents(
@@ -185,14 +186,30 @@ def _memory() -> sqlite3.Connection:
 def _writable(path: str) -> sqlite3.Connection:
     connection = _connect(path)
     try:
-        if _version(connection, path) == 0:
-            connection.execute("PRAGMA journal_mode=WAL")
-            _create(connection)
-        connection.execute("PRAGMA synchronous=NORMAL")
+        _patiently(lambda: _prepare(connection, path))
     except (*_FAULTS, StoreError):
         connection.close()
         raise
     return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: str) -> None:
+    if _version(connection, path) == 0:
+        connection.execute("PRAGMA journal_mode=WAL")
+        _create(connection)
+    connection.execute("PRAGMA synchronous=NORMAL")
+
+
+def _patiently(work: Callable[[], None]) -> None:
+    """Try again while another process prepares the file: SQLite does not wait for a change of its journal."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return work()
+        except sqlite3.OperationalError as error:
+            if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE)
 
 
 def _version(connection: sqlite3.Connection, path: str) -> int:

@@ -224,7 +224,9 @@ def test_a_home_that_is_a_file_or_a_loop_is_an_error(tmp_path):
 def test_the_yaml_library_is_imported_only_for_files_that_need_it(home, text, imported):
     if text is not None:
         write(home, text)
-    code = "import sys; from hermes.config import load; load({'HERMES_HOME': sys.argv[1]}); print('ruamel' in sys.modules)"
+    code = (
+        "import sys, hermes.config as c; c.load({'HERMES_HOME': sys.argv[1]}); print('ruamel' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code, str(home)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(imported)
 

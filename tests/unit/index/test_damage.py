@@ -279,6 +279,19 @@ def test_a_locked_index_is_told_in_words(open_index, filled, folder, monkeypatch
     assert index.add([str(folder)], lambda _: Page("new text", "new")).added == 1
 
 
+def test_a_file_locked_while_it_is_made_leaves_memory(open_index, file, monkeypatch):
+    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
+    file.parent.mkdir()
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    try:
+        assert "locked by another process" in open_index(file).notices[0]
+    finally:
+        other.execute("ROLLBACK")
+        other.close()
+    assert open_index(file).notices == ()
+
+
 def test_a_closed_index_raises_our_own_error(open_index):
     index = open_index()
     index.close()

@@ -107,7 +107,7 @@ def open_at(start: float, path: str, complaints: int) -> NoReturn:
     while time.monotonic() < start:
         pass
     try:
-        asyncio.run(Store.open(path).close())
+        Store.open(path)
     except HermesError as error:
         os.write(complaints, f"{error}\n".encode())
     os._exit(0)

@@ -24,7 +24,7 @@ def test_kill_9_loses_no_acknowledged_message(path, seed):
 
 
 def test_kill_9_while_the_file_is_made(tmp_path):
-    assert run_driver("openers", tmp_path, 60, 3) == {"problems": []}
+    assert run_driver("openers", tmp_path, 40, 3) == {"problems": []}
 
 
 async def test_two_processes_with_fifty_writers_each_lose_nothing(store, path, session):
@@ -46,4 +46,4 @@ async def test_two_processes_with_fifty_writers_each_lose_nothing(store, path, s
 
 
 def test_first_openers_at_the_same_moment_wait_for_each_other(tmp_path):
-    assert run_driver("race", tmp_path, 100, 4) == {"problems": []}
+    assert run_driver("race", tmp_path, 80, 4) == {"problems": []}

@@ -21,7 +21,7 @@ PAGE = 4096
 async def filled(store, path, session) -> bytes:
     """A store with enough in it to have inner pages; closed, and its bytes."""
     await store.create(session("s", title="kept"))
-    await store.append("s", [Message("user", f"message {n} " + "x" * 500) for n in range(400)])
+    await store.append("s", [Message("user", f"message {n} " + "x" * 500) for n in range(150)])
     await store.close()
     return Path(path).read_bytes()
 
@@ -109,7 +109,7 @@ async def test_damage_met_while_in_use_is_set_aside_then(filled, path, session):
             await store.append("s", [Message("user", "more")])
             await store.search("message", 5)
             await store.delete("s")
-            seen.add("sound" if len(messages) == 400 else "short")
+            seen.add("sound" if len(messages) == 150 else "short")
         except StoreCorrupt as error:
             seen.add("corrupt" if error.hint == store.notices[-1] else "no notice")
             await assert_usable(store, session)
@@ -177,7 +177,7 @@ async def test_steps_are_applied_once_and_in_order(filled, path, monkeypatch):
     )
     for _ in range(2):
         store = Store.open(path)
-        assert len(await store.messages("s")) == 400
+        assert len(await store.messages("s")) == 150
         await store.close()
     db = sqlite3.connect(path)
     assert db.execute("PRAGMA user_version").fetchone() == (3,)
@@ -193,7 +193,7 @@ async def test_a_step_that_fails_changes_nothing(filled, path, monkeypatch):
         Store.open(path)
     monkeypatch.undo()
     store = Store.open(path)
-    assert (len(await store.messages("s")), await store.check()) == (400, [])
+    assert (len(await store.messages("s")), await store.check()) == (150, [])
     await store.close()
 
 

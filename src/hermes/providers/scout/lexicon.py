@@ -58,7 +58,7 @@ ASKS_NAME = bag("name term word nickname title")
 NAMING = bag("called named known termed referred considered")
 GENERIC = bag("""
     name term type kind sort form year date number amount percentage percent person people thing way word
-    example many much called known city country group part place one time reason get want show see
+    example many much called known city country group part place one time reason get want show see mean
 """)
 """Words that say what is asked for rather than what the question is about."""
 

@@ -31,7 +31,7 @@ def resolve(text: str, earlier: Sequence[str]) -> str:
     for turn in (*earlier, text):
         asked = _asked(turn)
         before = _with_subject(asked, before) if before else asked
-    return before if not _GREETING.fullmatch(before) else "What is Hermes?"
+    return before if surface(before) and not _GREETING.fullmatch(before) else "What is Hermes?"
 
 
 def _asked(text: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
 
 import msgspec
@@ -32,12 +32,9 @@ Kind = Literal["who", "when", "where", "number", "why", "how", "name", "define",
 class Question(msgspec.Struct, frozen=True):
     """A question taken apart. `terms` are in order and without repeats; `pairs` are neighbours among them."""
 
-    text: str
     kind: Kind
     terms: tuple[str, ...]
     names: frozenset[str]
-    numbers: frozenset[str]
-    focus: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...]
     phrases: tuple[str, ...]
     said: frozenset[str]
@@ -62,15 +59,10 @@ def analyse(text: str) -> Question:
         if low not in STOP and low not in QUESTION_WORDS
     ] or [(word, term(word)) for word in words]  # fmt: skip
     stems = tuple(dict.fromkeys(stem for _, stem in content))
-    at = next((index for index, low in enumerate(folded) if low in QUESTION_WORDS), -1)
-    focus = _focus(folded, at)
     return Question(
-        text=text,
-        kind=_kind(folded, at, focus),
+        kind=_kind(folded),
         terms=stems,
         names=frozenset(term(word) for word in _names(words)),
-        numbers=frozenset(stem for word, stem in content if any(char.isdigit() for char in word)),
-        focus=tuple(term(word) for word in focus),
         pairs=tuple(
             (one, two) for one, two in pairwise(stems.index(stem) for _, stem in content) if one != two
         ),
@@ -93,48 +85,42 @@ def _names(words: list[str]) -> list[str]:
     ]
 
 
-def _focus(folded: list[str], at: int) -> list[str]:
-    """The noun after `what` or `which`: `what branch of biology studies …` asks for a branch."""
-    if at < 0 or folded[at] not in ("what", "which"):
-        return []
-    found: list[str] = []
-    for word in folded[at + 1 : at + 5]:
-        if word in AUXILIARY or word in STOP:
-            break
-        found.append(word)
-    return found[:3]
-
-
-def _kind(folded: list[str], at: int, focus: list[str]) -> Kind:
-    if at < 0:
+def _kind(folded: list[str]) -> Kind:
+    at = next((index for index, word in enumerate(folded) if word in QUESTION_WORDS), None)
+    if at is None:
         return "other"
-    asked, after = folded[at], folded[at + 1 : at + 2]
-    if asked in ("who", "whom", "whose"):
-        return "who"
-    if asked in ("when", "where", "why"):
-        return asked  # type: ignore[return-value]
-    if asked == "how":
-        return "number" if after and after[0] in DEGREE else "how"
-    return _kind_of_what(folded[at + 1 :], focus)
+    asked, rest = folded[at], folded[at + 1 :]
+    match asked:
+        case "who" | "whom" | "whose" | "whos":
+            return "who"
+        case "when" | "where" | "why":
+            return asked
+        case "how":
+            return "number" if rest and rest[0] in DEGREE else "how"
+    return _kind_of_what(rest)
 
 
-def _kind_of_what(rest: list[str], focus: list[str]) -> Kind:
-    nouns = {word for word in rest[:4] if word not in STOP} if not focus else set(focus)
-    kinds: tuple[tuple[frozenset[str], Kind], ...] = (
-        (ASKS_WHEN, "when"), (ASKS_NUMBER, "number"), (ASKS_NAME, "name"),
-        (ASKS_WHERE, "where"), (ASKS_WHO, "who"),
-    )  # fmt: skip
-    for known, kind in kinds:
-        if nouns & known:
+_KINDS_BY_NOUN: tuple[tuple[frozenset[str], Kind], ...] = (
+    (ASKS_WHEN, "when"),
+    (ASKS_NUMBER, "number"),
+    (ASKS_NAME, "name"),
+    (ASKS_WHERE, "where"),
+    (ASKS_WHO, "who"),
+)
+
+
+def _kind_of_what(rest: list[str]) -> Kind:
+    """The kind behind `what` and `which`, told by the noun that follows: `what year`, `which king`."""
+    nouns = list(takewhile(lambda word: word not in AUXILIARY and word not in STOP, rest[:4]))[:3] or rest[:4]
+    for known, kind in _KINDS_BY_NOUN:
+        if not known.isdisjoint(nouns):
             return kind
     if "why" in rest or "reason" in rest[:4]:
         return "why"
-    if NAMING & set(rest[1:]):
+    if not NAMING.isdisjoint(rest[1:]):
         return "name"
-    content = [word for word in rest if word not in STOP]
-    if rest[:1] and rest[0] in ("is", "are", "was", "were") and len(content) <= 3:
-        return "define"
-    return "what"
+    means = rest[-1:] in (["mean"], ["do"]) or rest[:1] in (["is"], ["are"], ["was"], ["were"])
+    return "define" if means and sum(word not in STOP for word in rest) <= 3 else "what"
 
 
 def could_answer(question: Question, words: Sequence[str], stems: Sequence[str]) -> list[int]:

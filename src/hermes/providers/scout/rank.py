@@ -15,7 +15,7 @@ from hermes.providers.scout.library import EXACT, Library
 from hermes.providers.scout.passages import Sentence
 from hermes.providers.scout.question import Question, could_answer, is_generic
 
-_CANDIDATES, _MOST_CANDIDATES = 60, 400
+_CANDIDATES = 60
 _GENERIC_WEIGHT = 0.5
 _WINDOW = 10
 _SURE = 0.5
@@ -60,7 +60,7 @@ def lay(question: Question, library: Library) -> Laid:
 def candidates(laid: Laid) -> list[int]:
     """The sentences worth measuring: those that meet the question best, and their neighbours.
 
-    Sentences that meet it equally stay together: a question of one word meets hundreds.
+    A question for the meaning of one word may meet hundreds alike; then those it opens come too.
     """
     rough: dict[int, float] = {}
     for weight, found in zip(laid.weights, laid.strengths, strict=True):
@@ -73,8 +73,11 @@ def candidates(laid: Laid) -> list[int]:
             if other is not None:
                 spread[other] = spread.get(other, 0.0) + 0.4 * score
     order = sorted(spread, key=lambda number: (-spread[number], number))
-    last = spread[order[:_CANDIDATES][-1]] if order else 0.0
-    return [number for number in order[:_MOST_CANDIDATES] if spread[number] >= last]
+    if laid.question.kind != "define":
+        return order[:_CANDIDATES]
+    sentences, question = laid.library.sentences, laid.question
+    defining = [number for number in order[_CANDIDATES:] if _defining(question, sentences[number]) == 1]
+    return order[:_CANDIDATES] + defining[:_CANDIDATES]
 
 
 def rank(laid: Laid, weights: Mapping[str, float]) -> list[Scored]:
@@ -275,8 +278,9 @@ def _near(laid: Laid, places: Sequence[int], met: Met) -> float:
 
 def _defining(question: Question, sentence: Sentence) -> float:
     """Whether the sentence opens with the thing asked about and goes on with `is a`."""
-    reach = len(question.terms) + 3
-    if not set(question.terms) <= set(sentence.terms[:reach]):
+    thing = {stem for stem in question.terms if not is_generic(stem)}
+    reach = len(thing) + 3
+    if not thing or not thing <= set(sentence.terms[:reach]):
         return 0.0
-    opens = not set(question.terms).isdisjoint(sentence.terms[:2])
+    opens = not thing.isdisjoint(sentence.terms[:2])
     return 1.0 if opens and _DEFINES.search(" ".join(sentence.words[: reach + 5])) else 0.3

@@ -11,7 +11,7 @@ from hermes.providers.scout.lexicon import DERIVED, IRREGULAR
 from hermes.providers.scout.synonyms import GROUPS
 
 _SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f\uac00-\ud7af"
-_TOKEN = re.compile(r"(?:[^\W\d_]\.){2,}|\d+(?:[.,]\d+)*[a-z]{0,2}\b|[^\W_]+(?:['\u2019][^\W_]+)?")
+_TOKEN = re.compile(r"(?:[^\W\d_]\.){2,}|\d+(?:[.,]\d+)*[a-z]{0,2}\b|[^\W_]+(?:_[^\W_]+|['\u2019][^\W_]+)*")
 _RUNS = re.compile(rf"[{_SPACELESS}]+|[^{_SPACELESS}]+")
 _IS_SPACELESS = re.compile(rf"[{_SPACELESS}]")
 
