@@ -65,12 +65,15 @@ def with_ids(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
     seen: set[str] = set()
     named: list[ToolCall] = []
     for index, call in enumerate(calls):
-        if not call.id or call.id in seen:
-            digest = hashlib.sha256(f"{call.name}:{call.arguments}:{index}".encode()).hexdigest()
-            call = msgspec.structs.replace(call, id=f"call_{digest[:12]}")
-        seen.add(call.id or "")
-        named.append(call)
+        id = call.id if call.id and call.id not in seen else _made_id(call, index)
+        seen.add(id)
+        named.append(msgspec.structs.replace(call, id=id))
     return tuple(named)
+
+
+def _made_id(call: ToolCall, index: int) -> str:
+    digest = hashlib.sha256(f"{call.name}:{call.arguments}:{index}".encode(errors="replace")).hexdigest()
+    return f"call_{digest[:12]}"
 
 
 class Usage(msgspec.Struct, frozen=True):

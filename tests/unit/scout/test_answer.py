@@ -66,9 +66,9 @@ def test_a_short_block_of_code_follows_the_sentence_that_introduces_it():
 
 
 def test_sentences_without_an_end_stand_on_their_own_lines():
-    page = "- the red lamp means danger\n- the red lamp on the left is broken\n"
-    text = answer("What does the red lamp mean?", [Source("L", "https://l.test/", page)]).text
-    assert text == "the red lamp means danger [1]\nthe red lamp on the left is broken [1]"
+    page = "- the red lamp means danger\n- the red lamp stands left\n"
+    text = answer("Which lamp is red?", [Source("L", "https://l.test/", page)]).text
+    assert text == "the red lamp means danger [1]\nthe red lamp stands left [1]"
 
 
 def test_a_monstrous_sentence_is_cut_and_stands_alone():

@@ -118,7 +118,7 @@ async def test_pages_that_do_not_answer_lead_to_one_more_search():
 async def test_without_an_extractor_it_answers_from_descriptions():
     tools = [{"type": "function", "function": {"name": "web_search"}}]
     said = await step(ASKED, SEARCHED, ROWS, tools=tools)
-    assert "Marsh designed the Harbour Bridge [" in said
+    assert said == "The Harbour Bridge, designed by Marsh [1]"
 
 
 async def test_pages_that_cannot_be_read_leave_the_descriptions():
@@ -174,7 +174,7 @@ async def test_a_stream_says_what_a_whole_reply_says(messages):
 async def test_text_streams_sentence_by_sentence():
     chunks = await stream(request(ASKED, SEARCHED, ROWS, READ, PAGES))
     pieces = [c["choices"][0]["delta"].get("content") for c in chunks if c["choices"]]
-    assert [piece.count("[1]") for piece in pieces if piece] == [1, 1, 1]
+    assert [piece.count("[1]") for piece in pieces if piece] == [1, 1]
 
 
 async def test_a_stream_read_whole_is_an_event_stream():
