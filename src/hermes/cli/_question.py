@@ -2,11 +2,9 @@
 
 import os
 import select
-import sys
 from typing import TextIO
 
-import click
-
+from hermes.cli._border import border, storable
 from hermes.errors import UsageError
 
 PATIENCE = 1.0
@@ -19,18 +17,13 @@ def read_question(query: str | None, stdin: TextIO) -> str:
     question = "\n\n".join(part for part in ((query or "").strip(), piped.strip()) if part)
     if not question:
         raise UsageError("the question is empty", hint='ask with `hermes chat -q "…"` or on standard input')
-    return clean(question)
-
-
-def clean(text: str) -> str:
-    """Text that can be sent and stored: bytes that were no text on the command line are replaced."""
-    return text.encode(errors="surrogateescape").decode(errors="replace")
+    return storable(question)
 
 
 def _read_piped(stdin: TextIO) -> str:
     source = stdin.fileno()
     if not select.select([source], [], [], PATIENCE)[0]:
-        click.echo("waiting for standard input; close it (Ctrl-D, or `< /dev/null`) to go on", err=True)
+        border().say("waiting for standard input; close it (Ctrl-D, or `< /dev/null`) to go on")
     with os.fdopen(os.dup(source), "rb") as file:
         data = file.read()
     if b"\0" in data[:65536]:
@@ -44,7 +37,3 @@ def _read_piped(stdin: TextIO) -> str:
             f"standard input is not UTF-8 text (byte {error.start})",
             hint="convert it first, for example with `iconv -t utf-8`",
         ) from error
-
-
-def standard_input() -> TextIO:
-    return sys.stdin

@@ -1,12 +1,13 @@
 """How a run is shown: as text for a person, as one JSON object, or as a line per event."""
 
 import sys
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import click
 import msgspec
 
+from hermes.cli._border import Border, visible
+from hermes.cli._json import as_json
 from hermes.errors import HermesError
 from hermes.events import (
     Answer,
@@ -20,7 +21,6 @@ from hermes.events import (
     ToolStarted,
 )
 
-Redact = Callable[[str], str]
 WORTH_SAYING = 3.0
 """A wait shorter than this many seconds is not announced."""
 
@@ -36,8 +36,8 @@ class TextRenderer:
     model says before it calls a tool is no answer.
     """
 
-    def __init__(self, redact: Redact, *, live: bool) -> None:
-        self._redact = redact
+    def __init__(self, border: Border, *, live: bool) -> None:
+        self._border = border
         self._live = live
         self._held = ""
         self._at_line_start = True
@@ -49,7 +49,7 @@ class TextRenderer:
             case ToolStarted() if self._live:
                 self._end_line()
             case ToolFinished() if self._live:
-                click.secho(f"· {_tool_line(event)}", err=True, dim=True)
+                click.secho(f"· {visible(_tool_line(event))}", err=True, dim=True)
             case RetryWaiting(reason, seconds, attempt) if seconds >= WORTH_SAYING:
                 self._say(f"waiting {seconds:.0f} s, then try {attempt + 1}: {reason}")
             case Notice(message, hint):
@@ -65,11 +65,10 @@ class TextRenderer:
         if self._live:
             self._end_line()
         elif answer.text:
-            click.echo(self._redact(answer.text))
+            self._border.show(f"{answer.text}\n")
         if answer.citations:
-            click.echo()
-            for cited in answer.citations:
-                click.echo(self._redact(f"[{cited.n}] {cited.title or cited.url}  {cited.url}"))
+            lines = (f"[{cited.n}] {cited.title or cited.url}  {cited.url}\n" for cited in answer.citations)
+            self._border.show("\n" + "".join(lines))
 
     def _write_live(self, delta: str) -> None:
         # Keys hold no blanks, so text up to the last blank cannot end in the middle of one.
@@ -80,7 +79,7 @@ class TextRenderer:
 
     def _write(self, text: str) -> None:
         if text:
-            sys.stdout.write(self._redact(text))
+            self._border.show(text)
             sys.stdout.flush()
             self._at_line_start = text.endswith("\n")
 
@@ -93,14 +92,14 @@ class TextRenderer:
     def _say(self, words: str) -> None:
         if self._live:
             self._end_line()
-        click.echo(self._redact(words), err=True)
+        self._border.say(words)
 
 
 class JsonRenderer:
     """One object on stdout when the run has ended, failed runs included."""
 
-    def __init__(self, redact: Redact) -> None:
-        self._redact = redact
+    def __init__(self, border: Border) -> None:
+        self._border = border
         self._calls: list[dict[str, Any]] = []
         self._arguments: dict[str, str] = {}
 
@@ -111,7 +110,7 @@ class JsonRenderer:
             case ToolFinished():
                 self._calls.append(self._call(event))
             case Notice(message):
-                click.echo(self._redact(f"note: {message}"), err=True)
+                self._border.say(f"note: {message}")
             case Done(answer):
                 self._print(answer, None)
             case Failed(error, partial):
@@ -130,18 +129,18 @@ class JsonRenderer:
         }
 
     def _print(self, answer: Answer, error: HermesError | None) -> None:
-        print_json(answer_payload(answer, self._calls, error), self._redact)
+        self._border.show(as_json(answer_payload(answer, self._calls, error)))
 
 
 class LinesRenderer:
     """Every event as one JSON object on a line of its own, as it happens."""
 
-    def __init__(self, redact: Redact) -> None:
-        self._redact = redact
+    def __init__(self, border: Border) -> None:
+        self._border = border
 
     def show(self, event: Event) -> None:
         line = msgspec.json.encode(event, enc_hook=_encode_error).decode()
-        sys.stdout.write(self._redact(line) + "\n")
+        self._border.show(f"{line}\n")
         sys.stdout.flush()
 
 
@@ -160,10 +159,6 @@ def answer_payload(answer: Answer, calls: list[dict[str, Any]], error: HermesErr
         "cost": None,
         "error": _encode_error(error) if error else None,
     }
-
-
-def print_json(payload: object, redact: Redact) -> None:
-    click.echo(redact(msgspec.json.format(msgspec.json.encode(payload), indent=2).decode()))
 
 
 def _encode_error(error: object) -> dict[str, str | None]:

@@ -3,16 +3,14 @@
 import os
 from collections.abc import Mapping
 
-import click
-
-from hermes.cli._shell import Border
+from hermes.cli._border import border
 from hermes.config import Config, load
 
 
 def read_settings(flags: Mapping[str, object] | None = None) -> Config:
-    """The settings of this call. What is odd in them is said on stderr; a command goes on."""
+    """The settings of this call. What is odd in them is said on stderr, and the command goes on."""
     config = load(os.environ, flags)
-    click.get_current_context().ensure_object(Border).redact = config.redactor()
+    border().redact = config.redactor()
     for warning in config.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        border().say(f"warning: {warning}")
     return config

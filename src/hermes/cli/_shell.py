@@ -6,11 +6,12 @@ stdout carries the answer alone; everything else goes to stderr. Exit codes: 0 d
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import click
 
 from hermes import __version__, discover
+from hermes.cli._border import Border
 from hermes.errors import HermesError, Interrupted, UsageError
 
 
@@ -45,18 +46,6 @@ def hermes(context: click.Context) -> None:
     """Ask, search and read: any model, any search backend, with citations."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-class Border:
-    """What every word to a person goes through: secrets are taken out once settings are read."""
-
-    def __init__(self) -> None:
-        self.redact: Callable[[str], str] = str
-
-    def complain(self, error: HermesError) -> None:
-        """Tell a person what is wrong and how to mend it, on stderr."""
-        hint = f"\nhint: {error.hint}" if error.hint else ""
-        click.echo(self.redact(f"error: {error}{hint}"), err=True)
 
 
 def run(arguments: Sequence[str]) -> int:

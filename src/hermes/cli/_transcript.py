@@ -8,6 +8,7 @@ import msgspec
 
 from hermes.agent.citations import Sources, cite
 from hermes.agent.loop import LIMIT_REACHED
+from hermes.cli._border import one_line
 from hermes.messages import Message
 from hermes.protocols import Source
 from hermes.store import SessionInfo
@@ -37,12 +38,6 @@ class _Payload(msgspec.Struct):
 
 
 _payloads = msgspec.json.Decoder(_Payload)
-
-
-def one_line(text: str, limit: int = 72) -> str:
-    """Text in a single line, cut with an ellipsis."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def when(moment: float) -> str:

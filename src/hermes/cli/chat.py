@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import click
 
 from hermes.app import DEFAULT_TOOLS, Dialogue, Runtime, Terms
-from hermes.cli._question import clean, read_question
+from hermes.cli._border import border, storable
+from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
 from hermes.cli._settings import read_settings
-from hermes.cli._shell import Border
 from hermes.errors import HermesError, UsageError
 from hermes.store import Session
 
@@ -40,14 +40,13 @@ def command(
     if as_json and json_lines:
         raise UsageError("`--json` and `--json-lines` exclude each other", hint="choose one of them")
     runtime = Runtime(read_settings())
-    redact = runtime.config.redactor()
     renderer: Renderer
     if as_json:
-        renderer = JsonRenderer(redact)
+        renderer = JsonRenderer(border())
     elif json_lines:
-        renderer = LinesRenderer(redact)
+        renderer = LinesRenderer(border())
     else:
-        renderer = TextRenderer(redact, live=sys.stdout.isatty() and not no_stream)
+        renderer = TextRenderer(border(), live=sys.stdout.isatty() and not no_stream)
     interactive = query is None and sys.stdin.isatty()
     question = "" if interactive else read_question(query, sys.stdin)
     with asyncio.Runner() as runner:
@@ -69,21 +68,20 @@ def command(
 
 def _talk(runner: asyncio.Runner, dialogue: Dialogue, renderer: Renderer) -> int:
     """Questions until the end of input. Ctrl-C stops an answer; at the prompt it leaves."""
-    border = click.get_current_context().ensure_object(Border)
     while True:
         try:
-            question = clean(input("> ")).strip()
+            question = storable(input("> ")).strip()
         except EOFError:
-            click.echo(err=True)
+            border().say("")
             return 0
         if not question:
             continue
         try:
             runner.run(dialogue.ask(question, renderer.show))
         except KeyboardInterrupt:
-            click.echo("stopped; what was said is kept", err=True)
+            border().say("stopped; what was said is kept")
         except HermesError as error:
-            border.complain(error)
+            border().complain(error)
 
 
 async def _find_session(runtime: Runtime, resume_last: bool, resume: str | None) -> Session | None:
@@ -107,9 +105,8 @@ def _say_who_serves(runtime: Runtime, model: str) -> None:
     endpoint = choice.endpoint
     search, extract = runtime.services.web.served_by
     backends = f"`{search}`" if search == extract else f"`{search}` and `{extract}`"
-    click.echo(
+    border().say(
         f"answering with `{endpoint.provider.name}/{endpoint.model}` ({choice.reason}), "
         f"searching with {backends}; "
-        "change with `-m PROVIDER/MODEL` and `hermes config set web.backend NAME`",
-        err=True,
+        "change with `-m PROVIDER/MODEL` and `hermes config set web.backend NAME`"
     )

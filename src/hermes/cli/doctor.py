@@ -12,7 +12,8 @@ import msgspec
 
 from hermes import __version__
 from hermes.app import Runtime
-from hermes.cli._render import print_json
+from hermes.cli._border import border
+from hermes.cli._json import json_option, show_json
 from hermes.cli._settings import read_settings
 from hermes.errors import HermesError, HttpStatus
 from hermes.protocols import Deadlines, HttpRequest
@@ -34,17 +35,15 @@ class Row(msgspec.Struct, frozen=True):
 
 @click.command()
 @click.option("--offline", is_flag=True, help="Do not contact any server.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(offline: bool, as_json: bool) -> int:
     """Look at every part Hermes needs and say how to mend what is wrong."""
     rows = asyncio.run(_examine(offline))
-    redact = read_settings().redactor()
     if as_json:
-        print_json({"ok": all(row.status != "failed" for row in rows), "checks": rows}, redact)
-    else:
-        for row in rows:
-            fix = f"\n  hint: {row.fix}" if row.fix else ""
-            click.echo(redact(f"{MARKS[row.status]} {row.check}: {row.detail}{fix}"))
+        show_json({"ok": all(row.status != "failed" for row in rows), "checks": rows})
+    for row in () if as_json else rows:
+        fix = f"\n  hint: {row.fix}" if row.fix else ""
+        border().show(f"{MARKS[row.status]} {row.check}: {row.detail}{fix}\n")
     return 1 if any(row.status == "failed" for row in rows) else 0
 
 
@@ -110,8 +109,9 @@ async def _documents(runtime: Runtime) -> Row:
 
 async def _sessions(runtime: Runtime) -> Row:
     store = runtime.store()
-    if store.notices:
-        return Row("sessions", "warning", "; ".join(store.notices))
+    problems = [*store.notices, *await store.check()]
+    if problems:
+        return Row("sessions", "warning", "; ".join(problems))
     return Row("sessions", "ok", f"{len(await store.list(10_000))} kept")
 
 

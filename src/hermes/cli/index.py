@@ -7,17 +7,15 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import click
-import msgspec
 
 from hermes import discover
+from hermes.cli._border import border, one_line, visible
+from hermes.cli._json import json_option, show_json
 from hermes.cli._settings import read_settings
 from hermes.errors import UsageError
 from hermes.index import AddReport, Index, manual_folder
 
-_BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_CONTROLS = {*range(0x20), *range(0x7F, 0xA0), *_BIDI} - {ord("\n"), ord("\t")}
-_VISIBLE = {code: f"\\u{code:04x}" for code in _CONTROLS}
-_as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+WIDEST = 300
 
 
 @click.group()
@@ -34,7 +32,7 @@ def add(paths: Sequence[str]) -> int:
     """
     for path in paths:
         if not os.path.exists(path):
-            raise UsageError(f"`{path}` does not exist")
+            raise UsageError(f"`{path}` does not exist", hint="name files or folders that are there")
     with _index() as index, _Bar() as bar:
         read = discover.module("hermes.tools.web.reader.files").read_file
         report = index.add(paths, read, bar.show if sys.stderr.isatty() else None)
@@ -44,15 +42,15 @@ def add(paths: Sequence[str]) -> int:
 
 
 @command.command("list")
-@_as_json
+@json_option
 def list_documents(as_json: bool) -> None:
     """List the documents in the index."""
     with _index() as index:
         found = index.list()
     if as_json:
-        _print_json({"documents": found})
+        show_json({"documents": found})
     for document in () if as_json else found:
-        _print(f"{document.url}\t{_one_line(document.title)}\n")
+        border().show(f"{document.url}\t{one_line(document.title)}\n")
 
 
 @command.command()
@@ -61,7 +59,7 @@ def remove(names: Sequence[str]) -> int:
     """Forget documents, by path or address; a folder stands for all that is under it."""
     with _index() as index:
         removed = index.remove(names)
-    click.echo(f"removed {removed}", err=True)
+    border().say(f"removed {removed}")
     return 0 if removed else 1
 
 
@@ -70,7 +68,7 @@ def remove(names: Sequence[str]) -> int:
 @click.option(
     "-n", "--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="How many results."
 )
-@_as_json
+@json_option
 def search(query: str, limit: int, as_json: bool) -> None:
     """Search the documents; print titles, addresses and the passages that match."""
     with _index() as index:
@@ -80,13 +78,13 @@ def search(query: str, limit: int, as_json: bool) -> None:
         for position, document in enumerate(found, 1)
     ]
     if as_json:
-        _print_json({"success": True, "data": {"web": rows}})
+        show_json({"success": True, "data": {"web": rows}})
         return
     for row in rows:
-        title, passage = _one_line(str(row["title"])), _one_line(str(row["description"]))
-        _print(f"{row['position']}. {title}\n   {row['url']}\n   {passage}\n\n")
+        title, passage = one_line(str(row["title"])), one_line(str(row["description"]), WIDEST)
+        border().show(f"{row['position']}. {title}\n   {row['url']}\n   {passage}\n\n")
     if not rows:
-        click.echo("nothing found", err=True)
+        border().say("nothing found")
 
 
 @contextmanager
@@ -96,12 +94,12 @@ def _index() -> Iterator[Index]:
     said = 0
     try:
         for notice in index.notices:
-            click.echo(f"warning: {notice}", err=True)
+            border().say(f"warning: {notice}")
             said += 1
         yield index
     finally:
         for notice in index.notices[said:]:
-            click.echo(f"warning: {notice}", err=True)
+            border().say(f"warning: {notice}")
         index.close()
 
 
@@ -126,28 +124,11 @@ class _Bar:
 
 
 def _shown(path: str | None) -> str:
-    return _visible(os.path.basename(path or ""))[:40]
+    return visible(os.path.basename(path or ""))[:40]
 
 
 def _tell(report: AddReport) -> None:
     for path, reason in report.failed:
-        click.echo(f"warning: {_visible(path)}: {reason}", err=True)
+        border().say(f"warning: {path}: {reason}")
     counts = f"added {report.added}, updated {report.updated}, unchanged {report.unchanged}"
-    click.echo(f"{counts}, removed {report.removed}, failed {len(report.failed)}", err=True)
-
-
-def _print_json(value: Any) -> None:
-    _print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
-
-
-def _print(text: str) -> None:
-    """Write a result: raw to a program, with nothing a terminal would obey to a terminal."""
-    sys.stdout.write(_visible(text) if sys.stdout.isatty() else text)
-
-
-def _visible(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8").translate(_VISIBLE)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    border().say(f"{counts}, removed {report.removed}, failed {len(report.failed)}")

@@ -5,27 +5,28 @@ import asyncio
 import click
 
 from hermes.app import web_search
-from hermes.cli._question import clean
-from hermes.cli._render import print_json
+from hermes.cli._border import border, one_line, storable
+from hermes.cli._json import json_option, show_json
 from hermes.cli._settings import read_settings
+
+WIDEST = 300
 
 
 @click.command()
 @click.argument("query")
 @click.option("-n", "--limit", default=5, show_default=True, help="How many results, 1 to 100.")
 @click.option("--backend", default="", help="Which web backend to ask.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(query: str, limit: int, backend: str, as_json: bool) -> int:
+@json_option
+def command(query: str, limit: int, backend: str, as_json: bool) -> None:
     """Search with the configured backend and print titles, addresses and descriptions."""
     config = read_settings({"web.search_backend": backend or None})
-    redact = config.redactor()
-    outcome = asyncio.run(web_search(clean(query), limit, config))
+    outcome = asyncio.run(web_search(storable(query), limit, config))
     if as_json:
-        print_json(outcome, redact)
-        return 0
+        show_json(outcome)
+        return
     rows = outcome["data"]["web"]
     for row in rows:
-        click.echo(redact(f"{row['position']}. {row['title']}\n   {row['url']}\n   {row['description']}\n"))
+        description = one_line(row["description"], WIDEST)
+        border().show(f"{row['position']}. {row['title']}\n   {row['url']}\n   {description}\n\n")
     if not rows:
-        click.echo("nothing found", err=True)
-    return 0
+        border().say("nothing found")

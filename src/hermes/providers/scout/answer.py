@@ -17,6 +17,7 @@ _FAR_BEHIND = 9.0
 _ALIKE = 0.8
 
 DO_NOT_ANSWER = "The sources I found do not answer this."
+_CLOSEST = f"{DO_NOT_ANSWER}\n\nClosest: "
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -44,29 +45,28 @@ def answer(question: str, sources: Sequence[Source]) -> Reply:
     sources = sorted(sources, key=lambda source: source.url)  # one set of pages is one library, in any order
     shelf = library(tuple((source.title, source.text) for source in sources))
     ranked = rank(lay(analyse(question), shelf), WEIGHTS)
-    chosen = _choose(ranked, shelf.sentences)
+    doubtful = not ranked or _is_doubtful(ranked[0])
+    room = MOST_WORDS - (len(_CLOSEST.split()) if doubtful else 0)
+    chosen = _choose(ranked, shelf.sentences, room)
     quotes = [(shelf.sentences[number], sources[shelf.page_of[number]]) for number in chosen]
-    return compose(quotes, doubtful=not ranked or _is_doubtful(ranked[0]))
+    return compose(quotes, doubtful=doubtful)
 
 
 def _is_doubtful(best: Scored) -> bool:
     return best.score < (DOUBTFUL_NAMELESS if best.features["nameless"] else DOUBTFUL)
 
 
-def _choose(ranked: Sequence[Scored], sentences: Sequence[Sentence]) -> list[int]:
+def _choose(ranked: Sequence[Scored], sentences: Sequence[Sentence], room: int) -> list[int]:
+    """The best sentences that fit: a mark takes one word of the room, and nothing is said twice."""
     chosen: list[int] = []
-    words = 0
     for scored in ranked:
         sentence = sentences[scored.number]
-        size = len(sentence.text.split())
+        size = len(sentence.text.split()) + 1
         if len(chosen) == MOST_SENTENCES or scored.score < ranked[0].score - _FAR_BEHIND:
             break
-        if chosen and (
-            words + size > MOST_WORDS or any(_alike(sentence, sentences[other]) for other in chosen)
-        ):
-            continue
-        chosen.append(scored.number)
-        words += size
+        if not chosen or (size <= room and not any(_alike(sentence, sentences[other]) for other in chosen)):
+            chosen.append(scored.number)
+            room -= size
     return chosen
 
 
@@ -81,7 +81,7 @@ def compose(quotes: Sequence[tuple[Sentence, Source]], *, doubtful: bool) -> Rep
     marks: list[Mark] = []
     numbers: dict[str, int] = {}
     if doubtful:
-        pieces.append(DO_NOT_ANSWER + ("\n\nClosest: " if quotes else ""))
+        pieces.append(_CLOSEST if quotes else DO_NOT_ANSWER)
     for index, (sentence, source) in enumerate(quotes):
         mark = f"[{numbers.setdefault(source.url, len(numbers) + 1)}]"
         quote = _cut(sentence.text)
@@ -94,7 +94,7 @@ def compose(quotes: Sequence[tuple[Sentence, Source]], *, doubtful: bool) -> Rep
 def _cut(text: str) -> str:
     """A monstrous sentence is cut; every other stays verbatim."""
     words = text.split()
-    return text if len(words) <= MOST_WORDS else " ".join(words[:MOST_WORDS]) + " …"
+    return text if len(words) < MOST_WORDS else " ".join(words[: MOST_WORDS - 2]) + " …"
 
 
 def _after(sentence: Sentence, *, last: bool) -> str:

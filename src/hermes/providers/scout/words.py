@@ -18,11 +18,11 @@ _IS_SPACELESS = re.compile(rf"[{_SPACELESS}]")
 
 def fold(text: str) -> str:
     """Lower case without accents, so that `Fécamp` and `fecamp` are one word."""
-    lowered = text.casefold()
-    if lowered.isascii():
-        return lowered
-    plain = unicodedata.normalize("NFKD", lowered).replace("ł", "l").replace("ø", "o").replace("\u2019", "'")
-    return "".join(char for char in plain if not unicodedata.combining(char))
+    if text.isascii():
+        return text.lower()
+    split = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    plain = "".join(char for char in split if not unicodedata.combining(char))
+    return plain.replace("ł", "l").replace("ø", "o").replace("\u2019", "'")
 
 
 def surface(text: str) -> list[str]:

@@ -1,0 +1,53 @@
+"""What leaves the process as text: results on stdout, everything else on stderr, no secret in either."""
+
+import sys
+from collections.abc import Callable
+
+import click
+
+from hermes.errors import HermesError
+
+_BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_CONTROLS = {*range(0x20), *range(0x7F, 0xA0), *_BIDI} - {ord("\n"), ord("\t")}
+_VISIBLE = {code: f"\\u{code:04x}" for code in _CONTROLS}
+
+
+class Border:
+    """Every word to a person goes through here; secrets are taken out once settings are read."""
+
+    def __init__(self) -> None:
+        self.redact: Callable[[str], str] = str
+
+    def show(self, text: str) -> None:
+        """A result, on stdout: as it is to a program, with nothing a terminal would obey to a terminal."""
+        clean = self.redact(text)
+        sys.stdout.write(visible(clean) if sys.stdout.isatty() else storable(clean))
+
+    def say(self, text: str) -> None:
+        """A remark, on stderr, on lines of its own."""
+        click.echo(visible(self.redact(text)), err=True)
+
+    def complain(self, error: HermesError) -> None:
+        """What is wrong and how to mend it."""
+        self.say(f"error: {error}" + (f"\nhint: {error.hint}" if error.hint else ""))
+
+
+def border() -> Border:
+    """The border of the running command."""
+    return click.get_current_context().ensure_object(Border)
+
+
+def visible(text: str) -> str:
+    """Text in which control characters are seen instead of obeyed."""
+    return storable(text).replace("\r\n", "\n").translate(_VISIBLE)
+
+
+def storable(text: str) -> str:
+    """Text that every encoder takes: bytes that were no text (as in file names) are replaced."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def one_line(text: str, limit: int = 72) -> str:
+    """Text in a single line, cut with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
