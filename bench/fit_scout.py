@@ -17,7 +17,7 @@ from hermes.providers.scout.rank import candidates, features, lay
 from hermes.providers.scout.weights import BY_HAND, WEIGHTS
 
 L2 = 0.5
-STEPS = 300
+STEPS = 150
 NAMES = [name for name in WEIGHTS if name not in BY_HAND]
 Row = list[tuple[int, float]]
 Example = tuple[Asked, list[float], list[Row], list[bool], list[bool]]
@@ -91,6 +91,12 @@ def left_out(task: tuple[str, list[Example]]) -> tuple[str, int, int, int]:
     return article, *measure(weights, [one for one in examples if one[0].article == article])
 
 
+def report(done: list[tuple[str, int, int, int]]) -> None:
+    together = ("all", sum(row[1] for row in done), sum(row[2] for row in done), sum(row[3] for row in done))
+    for name, count, first, three in [*done, together]:
+        print(f"{name:24} {count:5} {first / max(count, 1):7.4f} {three / max(count, 1):7.4f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder")
@@ -103,8 +109,7 @@ def main() -> None:
     if options.folds:
         with multiprocessing.Pool() as pool:
             done = pool.map(left_out, [(page.name, examples) for page in corpus], chunksize=1)
-        for name, count, first, three in [*done, ("all", *(sum(d[at] for d in done) for at in (1, 2, 3)))]:
-            print(f"{name:24} {count:5} {first / max(count, 1):7.4f} {three / max(count, 1):7.4f}")
+        report(done)
     weights = fit(examples)
     for name, weight in sorted(zip(NAMES, weights, strict=True), key=lambda pair: -abs(pair[1])):
         print(f'    "{name}": {weight:.2f},')

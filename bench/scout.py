@@ -1,30 +1,29 @@
 """Scout's answers as a number: `python -m bench.scout DIR [--limit N] [--json]`.
 
 DIR holds `corpus/*.md` and `questions.jsonl` with `question`, `answers` (empty: not answerable) and
-`article`. Every question goes through scout's own wire, with two small tools standing in for the web:
-a search that ranks articles by their best paragraph, and an extractor that gives the whole article.
+`article`. Every question goes the whole way that `hermes chat -q` goes, in one process: the articles are
+added to the index of a temporary home beside the manual, and a new conversation answers each question.
 """
 
 import argparse
 import asyncio
-import math
+import glob
 import re
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from hermes.protocols import HttpRequest
-from hermes.providers.scout.engine import Scout
-from hermes.providers.scout.lexicon import STOP
-from hermes.providers.scout.words import terms
+from hermes.app import Runtime, Terms
+from hermes.config import load as load_settings
+from hermes.tools.web.reader.files import read_file
 
-MOST_CALLS = 6
-TOOLS = [{"type": "function", "function": {"name": name}} for name in ("web_search", "web_extract")]
-Ask = Callable[[str], tuple[str, list[str]]]
+Ask = Callable[[str], Awaitable[tuple[str, list[str]]]]
+ABSTAINED = "The sources I found do not answer"
+LONGEST = 110
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -52,69 +51,14 @@ def load(folder: str) -> tuple[list[Article], list[Asked]]:
     )
 
 
-class Web:
-    """The two tools over a folder of articles; their results have the shape of the real ones."""
+def asker(runtime: Runtime) -> Ask:
+    """A function that asks one question in a conversation of its own: the answer and the cited URLs."""
 
-    def __init__(self, articles: Sequence[Article]) -> None:
-        self._articles = {f"file:///{article.name}.md": article for article in articles}
-        self._passages = [
-            (url, passage, Counter(terms(passage)))
-            for url, article in self._articles.items()
-            for passage in article.text.split("\n\n")
-        ]
-        self._seen = Counter(stem for _, _, counts in self._passages for stem in counts)
-        self._mean = sum(counts.total() for _, _, counts in self._passages) / max(1, len(self._passages))
+    async def ask(question: str) -> tuple[str, list[str]]:
+        answer = await runtime.converse(Terms(model="scout")).ask(question, lambda _event: None)
+        return answer.text, [cited.url for cited in answer.citations]
 
-    def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        return self.search(arguments["query"]) if name == "web_search" else self.extract(arguments["urls"])
-
-    def search(self, query: str) -> dict[str, Any]:
-        asked = [stem for stem in dict.fromkeys(terms(query)) if stem in self._seen and stem not in STOP]
-        best: dict[str, tuple[float, str]] = {}
-        for url, passage, counts in self._passages:
-            score = sum(self._bm25(stem, counts) for stem in asked)
-            if score > best.get(url, (0.0, ""))[0]:
-                best[url] = (score, passage)
-        ranked = sorted(best.items(), key=lambda item: -item[1][0])[:5]
-        web = [
-            {"title": self._articles[url].title, "url": url, "description": passage[:300], "position": at}
-            for at, (url, (_, passage)) in enumerate(ranked, 1)
-        ]
-        return {"success": True, "data": {"web": web}}
-
-    def _bm25(self, stem: str, counts: Counter[str]) -> float:
-        often, rare = counts[stem], len(self._passages) / self._seen[stem]
-        return math.log(1 + rare) * often * 2.2 / (often + 0.3 + 0.9 * counts.total() / self._mean)
-
-    def extract(self, urls: Sequence[str]) -> dict[str, Any]:
-        pages = [(url, self._articles[url]) for url in urls]
-        return {"results": [{"url": url, "title": page.title, "content": page.text} for url, page in pages]}
-
-
-def asker(web: Web) -> Ask:
-    """A function that takes one question through scout and the tools to its answer and the cited URLs."""
-    wire = Scout()
-
-    async def run(question: str) -> tuple[str, list[str]]:
-        messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
-        for _ in range(MOST_CALLS):
-            body = msgspec.json.encode({"model": "scout-1", "messages": messages, "tools": TOOLS})
-            async with wire.open(HttpRequest("POST", "/chat/completions", body=body)) as reply:
-                message = msgspec.json.decode(await reply.read())["choices"][0]["message"]
-            if not message.get("tool_calls"):
-                return message["content"], [
-                    mark["url_citation"]["url"] for mark in message.get("annotations", [])
-                ]
-            messages.append(message)
-            for call in message["tool_calls"]:
-                result = web.call(
-                    call["function"]["name"], msgspec.json.decode(call["function"]["arguments"])
-                )
-                content = msgspec.json.encode(result).decode()
-                messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
-        raise RuntimeError(f"no answer after {MOST_CALLS} calls: {question}")
-
-    return lambda question: asyncio.run(run(question))
+    return ask
 
 
 def plain(text: str) -> str:
@@ -135,20 +79,27 @@ def opening(text: str, count: int) -> str:
     return " ".join(re.split(r"(?<=[.!?])\s+|\n+", bare)[:count])
 
 
-def measure(ask: Ask, questions: Sequence[Asked]) -> dict[str, float]:
+def word_count(text: str) -> int:
+    """Words of prose: neither citation marks nor code blocks count."""
+    return len(re.sub(r"\[\d+\]|```.*?```", "", text, flags=re.DOTALL).split())
+
+
+async def measure(ask: Ask, questions: Sequence[Asked]) -> dict[str, float]:
     """Ask everything; shares of the answerable questions, and how often scout declined to answer."""
     tally: Counter[str] = Counter()
     started = time.perf_counter()
     for asked in questions:
-        text, cited = ask(asked.question)
+        text, cited = await ask(asked.question)
         kind = "answerable" if asked.answers else "unanswerable"
         tally[kind] += 1
-        tally[f"abstained_{kind}"] += text.startswith("The sources I found do not answer")
+        tally[f"abstained_{kind}"] += text.startswith(ABSTAINED)
         if asked.answers:
             tally["first"] += holds(opening(text, 1), asked.answers)
             tally["three"] += holds(opening(text, 3), asked.answers)
             tally["article"] += any(url.endswith(f"/{asked.article}.md") for url in cited[:1])
-            tally["too_long"] += len(re.sub(r"\[\d+\]", "", text).split()) > 110 + 10
+            tally["too_long"] += (
+                len(re.sub(r"\[\d+\]|```.*?```", "", text, flags=re.DOTALL).split()) > LONGEST
+            )
     seconds = time.perf_counter() - started
     answerable, others = max(1, tally["answerable"]), max(1, tally["unanswerable"])
     return {
@@ -163,14 +114,22 @@ def measure(ask: Ask, questions: Sequence[Asked]) -> dict[str, float]:
     }
 
 
+async def measure_folder(folder: str, limit: int | None) -> dict[str, float]:
+    """Index the folder's articles in a home that lasts as long as the measurement, and ask."""
+    _, questions = load(folder)
+    with tempfile.TemporaryDirectory() as home:
+        async with Runtime(load_settings({"HERMES_HOME": home})) as runtime:
+            runtime.services.index().add(sorted(glob.glob(f"{glob.escape(folder)}/corpus/*.md")), read_file)
+            return await measure(asker(runtime), questions[:limit])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder")
     parser.add_argument("--limit", type=int, default=None, help="ask only the first N questions")
     parser.add_argument("--json", action="store_true", help="print the JSON line alone")
     options = parser.parse_args()
-    articles, questions = load(options.folder)
-    found = measure(asker(Web(articles)), questions[: options.limit])
+    found = asyncio.run(measure_folder(options.folder, options.limit))
     if not options.json:
         for name, value in found.items():
             print(f"{name:24} {value:10.4f}")

@@ -8,8 +8,8 @@ below its own line; `import-linter` holds that, and a test compares this page wi
     agent        the loop: ask, act, repeat; vendor-blind, socket-blind
     tools        one file per tool; `web/backends`: one file per web backend
     providers    one file per model provider, each a value; `scout` is the built-in one
-    store        sessions in SQLite: what must survive
     index        the local documents in SQLite FTS5, behind the `local` backend
+    store        sessions in SQLite: what must survive; the way any file of ours is opened
     transports   one file per wire protocol, pure
     net          the only sockets: client, deadlines, retry, event streams
     config       files and environment in, one frozen Config out; secrets never print

@@ -147,4 +147,4 @@ async def test_the_configured_output_limit_reaches_the_wire(home):
 
 async def collect(events, seen):
     async for event in events:
-        seen.append(event)  # noqa: PERF401  # what came before an error is kept
+        seen.append(event)  # what came before an error is kept

@@ -11,7 +11,6 @@ from hermes.config.edit import set_value
 from hermes.config.environment import read_environment
 from hermes.config.keys import KEYS, Key, find
 from hermes.config.loading import config_path, find_home
-from hermes.errors import UsageError
 
 
 @click.group()
@@ -22,25 +21,20 @@ def command() -> None:
 @command.command()
 @click.argument("key")
 def get(key: str) -> None:
-    """Print one setting, a list one item per line."""
+    """Print one setting."""
     setting = find(key)
     value = _value(_load(), setting)
-    for line in value if isinstance(value, tuple) else (value,):
-        click.echo("" if line is None else str(line))
+    click.echo("" if value is None else str(value))
 
 
 @command.command("set", context_settings={"ignore_unknown_options": True})
 @click.argument("key")
-@click.argument("values", nargs=-1, required=True, metavar="VALUE...")
-def set_(key: str, values: tuple[str, ...]) -> None:
-    """Write one setting to config.yaml; a list takes several values, or one with commas."""
+@click.argument("value")
+def set_(key: str, value: str) -> None:
+    """Write one setting to config.yaml."""
     setting = find(key)
-    if len(values) > 1 and not isinstance(setting.default, tuple):
-        raise UsageError(
-            f"`{key}` takes one value, not {len(values)}", hint="put a value with spaces in quotes"
-        )
     home = find_home(os.environ)
-    set_value(home, key, ",".join(values))
+    set_value(home, key, value)
     click.echo(f"set `{key}` in `{config_path(home)}`", err=True)
     environment, _ = read_environment(os.environ, home)
     if place := environment.origin(setting.variable):
@@ -82,8 +76,6 @@ def _value(config: Config, key: Key) -> Any:
 
 def _inline(value: Any) -> str:
     match value:
-        case tuple():
-            return f"[{', '.join(value)}]"
         case None:
             return "null"
         case "":

@@ -4,11 +4,11 @@ secret        a value that shows as stars, and the filter that takes such values
 settings      Config and its sections
 keys          every key a person can set, derived from the sections' fields
 environment   the process environment with `.env` behind it
-tree          config.yaml as values with lines; reads plain files without the YAML library
-yaml_events   the full YAML reader, loaded when a file is not plain
+tree          config.yaml as values with lines
+yaml_events   the YAML reader behind it, imported only when there is a file
 loading       `load`: one Config from four sources
-edit          `set_value`, `set_secret`: one change to a file, the rest byte for byte as it was
-yaml_edit     where in a YAML text a change goes
+edit          `set_value`, `set_secret`: one change to a file, proved by reading it back
+yaml_edit     the change itself, by ruamel's round trip
 files         bounded reads, atomic writes
 """
 

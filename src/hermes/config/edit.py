@@ -1,60 +1,30 @@
-"""One change to a settings file; everything else in it stays byte for byte as it was."""
+"""One change to a settings file; everything else it says stays, comments and order too."""
 
 import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from hermes import discover
-from hermes.config import environment, files, keys, loading, tree
-from hermes.config.keys import Key
+from hermes.config import environment, files, keys, loading
 from hermes.config.secret import Secret
-from hermes.errors import ConfigError, UsageError
+from hermes.errors import UsageError
 
 
 def set_value(home: str, path: str, value: object) -> None:
     """Set one key in config.yaml, making the file and the folder when there are none.
 
-    Text may spell a number or a list, as in the environment. Raises `UnknownName` or `ConfigError`
-    before anything is written, `StoreUnavailable` when the file cannot be.
+    Text may spell a number, as in the environment. Raises `UnknownName` or `ConfigError` before
+    anything is written, `StoreUnavailable` when the file cannot be.
     """
     key = keys.find(path)
-    parsed = key.parse_text(value, f"`{path}`") if isinstance(value, str) else key.parse(value, f"`{path}`")
+    parsed = key.parse_given(value, f"`{path}`")
+    plain = parsed.reveal() if isinstance(parsed, Secret) else "" if parsed is None else parsed
     file = loading.config_path(home)
     with _locked(home, file):
         found = files.read(file) or files.Found("", files.PRIVATE_FILE)
-        changed = _changed(found.text, file, key, _plain(parsed))
-        mode = files.PRIVATE_FILE if key.is_secret else found.mode
-        files.replace(file, "\ufeff" * found.bom + changed, mode)
-
-
-def _plain(value: Any) -> Any:
-    """A setting as YAML holds it."""
-    match value:
-        case Secret():
-            return value.reveal()
-        case tuple():
-            return list(value)
-        case _:
-            return "" if value is None else value
-
-
-def _changed(text: str, file: str, key: Key, value: tree.Scalar | list[str]) -> str:
-    """The text with the key set; proves by reading it back that nothing else has changed."""
-    root: tree.Node = discover.module("hermes.config.yaml_events").read(text, file)
-    before = dict(loading.entries(root, file))
-    changed: str = discover.module("hermes.config.yaml_edit").changed(text, root, key, value)
-    expected = {name: loading.bare(node) for name, node in before.items()} | {key.path: value}
-    try:
-        after = dict(loading.entries(tree.read(changed, file), file))
-    except ConfigError:
-        after = {}
-    if {name: loading.bare(node) for name, node in after.items()} != expected:
-        raise ConfigError(
-            f"cannot change `{key.path}` in `{file}` without touching the rest", hint="edit the file by hand"
-        )
-    return changed
+        changed = discover.module("hermes.config.yaml_edit").changed(found.text, file, key, plain)
+        files.replace(file, changed, files.PRIVATE_FILE if key.is_secret else found.mode)
 
 
 def set_secret(home: str, name: str, value: str) -> None:
@@ -62,16 +32,12 @@ def set_secret(home: str, name: str, value: str) -> None:
     if not environment.is_name(name):
         raise UsageError("a variable's name is made of letters, digits and `_`")
     value = value.strip()
-    if not value or "\0" in value or not _encodable(value):
+    if not value or "\0" in value or value.encode(errors="ignore").decode() != value:
         raise UsageError(f"the value of `{name}` is {'not text' if value else 'empty'}")
     path = os.path.join(home, ".env")
     with _locked(home, path):
         found = files.read(path) or files.Found("", files.PRIVATE_FILE)
         files.replace(path, _assigned(found.text, name, value), files.PRIVATE_FILE)
-
-
-def _encodable(value: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _assigned(text: str, name: str, value: str) -> str:

@@ -19,7 +19,6 @@ class Found(msgspec.Struct, frozen=True):
 
     text: str
     mode: int
-    bom: bool = False
 
 
 def read(path: str) -> Found | None:
@@ -37,8 +36,7 @@ def read(path: str) -> Found | None:
         raise ConfigError(f"cannot read `{path}`: {_reason(error)}", hint=hint) from error
     if len(data) > LARGEST:
         raise ConfigError(f"`{path}` is larger than {LARGEST} bytes", hint=f"move `{path}` away")
-    text = _decode(path, data)
-    return Found(text.removeprefix("\ufeff"), stat.S_IMODE(status.st_mode), bom=text.startswith("\ufeff"))
+    return Found(_decode(path, data).removeprefix("\ufeff"), stat.S_IMODE(status.st_mode))
 
 
 def _reason(error: OSError) -> str:

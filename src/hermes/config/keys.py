@@ -12,19 +12,15 @@ from hermes.errors import ConfigError, UnknownName
 _LONGEST_SHOWN = 40
 
 
-class Kind(msgspec.Struct, frozen=True):
-    """What a key takes: `check` raises `ValueError` with what was expected."""
-
-    check: Callable[[Any], object]
-    from_text: Callable[[str], object]
-
-
 class Key(msgspec.Struct, frozen=True):
-    """One setting: `section.name` in the file, a variable in the environment."""
+    """One setting: `section.name` in the file, a variable in the environment.
+
+    `check` raises `ValueError` with what was expected.
+    """
 
     section: str
     name: str
-    kind: Kind
+    check: Callable[[Any], object]
     default: object
 
     @property
@@ -37,39 +33,42 @@ class Key(msgspec.Struct, frozen=True):
 
     @property
     def is_secret(self) -> bool:
-        return self.kind is _SECRET
+        return self.check is _secret
 
     def parse(self, value: object, where: str) -> object:
         """The value as the setting holds it; an error begins with `where`."""
         try:
-            return self.kind.check(value)
+            return self.check(value)
         except ValueError as error:
             raise ConfigError(f"{where} must be {error}, not {self._shown(value)}") from None
 
-    def parse_text(self, text: str, where: str) -> object:
-        """The same from text, which may spell a number or a list."""
-        return self.parse(self.kind.from_text(text), where)
+    def parse_given(self, value: object, where: str) -> object:
+        """The same for a flag or a variable, where text may spell a number."""
+        spells_number = isinstance(value, str) and self.check in (_whole, _positive)
+        return self.parse(_number_in(str(value)) if spells_number else value, where)
 
     def _shown(self, value: object) -> str:
         match value:
-            case bool() | int() | float() if not self.is_secret:
-                return str(value).lower()
-            case str() if not self.is_secret:
-                return f'"{_cut(value if value.isprintable() else repr(value)[1:-1])}"'
-            case list() | tuple():
+            case None:
+                return "nothing"
+            case list():
                 return "a list"
             case dict():
                 return "a mapping"
-            case None:
-                return "nothing"
             case str():
-                return "this text"
+                return "this text" if self.is_secret else f'"{_cut(value)}"'
             case _:
-                return "a number"
+                return "a number" if self.is_secret else str(value).lower()
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    shown = text if text.isprintable() else repr(text)[1:-1]
+    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+
+
+def _number_in(text: str) -> int | str:
+    digits = text.strip().removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else text
 
 
 def _text(value: object) -> str:
@@ -95,36 +94,18 @@ def _positive(value: object) -> int:
     return _whole(value)
 
 
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise ValueError("a list of text")
-    return tuple(text for item in value if (text := _text(item)))
-
-
-def _number_in(text: str) -> object:
-    digits = text.strip().removeprefix("-")
-    return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else text
-
-
-def _items_in(text: str) -> list[str]:
-    return [item.strip() for item in text.split(",")]
-
-
-_SECRET = Kind(_secret, str)
-_POSITIVE = Kind(_positive, _number_in)
-_KINDS: Mapping[object, Kind] = {
-    str: Kind(_text, str),
-    int: Kind(_whole, _number_in),
-    AtLeastOne: _POSITIVE,
-    AtLeastOne | None: _POSITIVE,
-    tuple[str, ...]: Kind(_texts, _items_in),
-    Secret | None: _SECRET,
+_CHECKS: Mapping[object, Callable[[Any], object]] = {
+    str: _text,
+    int: _whole,
+    AtLeastOne: _positive,
+    AtLeastOne | None: _positive,
+    Secret | None: _secret,
 }
 
 
 def _keys_of(section: str, settings: type[msgspec.Struct]) -> list[Key]:
     fields = zip(settings.__struct_fields__, settings.__struct_defaults__, strict=True)
-    return [Key(section, name, _KINDS[settings.__annotations__[name]], default) for name, default in fields]
+    return [Key(section, name, _CHECKS[settings.__annotations__[name]], default) for name, default in fields]
 
 
 KEYS: Mapping[str, Key] = {

@@ -2,7 +2,7 @@
 
 import os
 import pwd
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -64,15 +64,12 @@ def _choose(
     key: Key, flags: Mapping[str, object], environment: Environment, in_file: Mapping[str, Setting]
 ) -> Setting:
     if key.path in flags:
-        value = flags[key.path]
-        where = f"`{key.path}`"
-        parsed = key.parse_text(value, where) if isinstance(value, str) else key.parse(value, where)
-        return parsed, Origin("flag", key.path)
+        return key.parse_given(flags[key.path], f"`{key.path}`"), Origin("flag", key.path)
     text = environment.lookup(key.variable)
     if text is not None:
         source = environment.origin(key.variable)
         where = f"`{key.variable}`" if source == "environment" else f"`{key.variable}` in `.env`"
-        return key.parse_text(text, where), Origin(source or "environment", key.variable)
+        return key.parse_given(text, where), Origin(source or "environment", key.variable)
     return in_file.get(key.path, (key.default, Origin("default")))
 
 
@@ -97,14 +94,14 @@ def _read_file(path: str) -> tuple[dict[str, Setting], list[str]]:
         return {}, []
     settings: dict[str, Setting] = {}
     warnings: list[str] = []
-    for name, node in entries(tree.read(found.text, path), path):
+    for name, node in tree.read(found.text, path).items():
         key = keys.KEYS.get(name)
         place = f"{path}:{node.line}"
         if key is None:
             known = keys.KEYS if "." in name else SECTIONS
             warnings.append(f"{place}: unknown key `{name}`; {UnknownName('key', name, known).hint}")
         elif not _absent(node.value):
-            value = key.parse(bare(node), f"{place}: `{name}`")
+            value = key.parse(node.bare(), f"{place}: `{name}`")
             settings[name] = (value, Origin("file", place))
             if key.is_secret and found.mode & files.OTHERS:
                 warnings.append(
@@ -112,36 +109,3 @@ def _read_file(path: str) -> tuple[dict[str, Setting], list[str]]:
                     f"run `chmod 600 {path}`"
                 )
     return settings, warnings
-
-
-def entries(root: tree.Node, path: str) -> Iterator[tuple[str, tree.Node]]:
-    """Each dotted key of a settings tree with its value; an unknown section comes as a whole.
-
-    A key of the root that has a dot in its own name comes in quotes: it is not the key it looks like.
-    """
-    for section, node in _mapping(root, path, "the file").items():
-        if section not in SECTIONS:
-            yield f'"{section}"' if "." in section else section, node
-            continue
-        for name, value in _mapping(node, path, f"`{section}`").items():
-            yield f"{section}.{name}", value
-
-
-def _mapping(node: tree.Node, path: str, what: str) -> dict[str, tree.Node]:
-    if node.value is None:
-        return {}
-    if not isinstance(node.value, dict):
-        found = "a list" if isinstance(node.value, list) else "a single value"
-        raise ConfigError(f"{path}:{node.line}: {what} must be a mapping (`key: value` lines), not {found}")
-    return node.value
-
-
-def bare(node: tree.Node) -> object:
-    """A tree's values without their places."""
-    match node.value:
-        case dict():
-            return {key: bare(value) for key, value in node.value.items()}
-        case list():
-            return [bare(value) for value in node.value]
-        case _:
-            return node.value

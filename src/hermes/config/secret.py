@@ -9,8 +9,9 @@ import msgspec
 STARS = "********"
 REDACTED = "[redacted]"
 
-SHORTEST_REDACTED = 6
-"""Shorter values are words such as `none` or `local`: replacing them would tear ordinary text apart."""
+SHORTEST_REDACTED = 8
+"""Shorter values are words such as `none` or `ollama`, given where a server asks for a key and checks
+none: replacing them would tear ordinary text apart, and no real key is that short."""
 
 
 class Secret:
@@ -60,14 +61,12 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """The text with every occurrence replaced by `[redacted]`, overlapping ones by a single one."""
-        spans = sorted(span for form in self._forms for span in _occurrences(form, text))
-        if not spans:
-            return text
         pieces: list[str] = []
         done = 0
-        for start, end in _merged(spans):
-            pieces += (text[done:start], REDACTED)
-            done = end
+        for start, end in sorted(span for form in self._forms for span in _occurrences(form, text)):
+            if start >= done:
+                pieces += (text[done:start], REDACTED)
+            done = max(done, end)
         return "".join((*pieces, text[done:]))
 
 
@@ -76,16 +75,6 @@ def _occurrences(form: str, text: str) -> Iterator[tuple[int, int]]:
     while start >= 0:
         yield start, start + len(form)
         start = text.find(form, start + 1)
-
-
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for start, end in spans:
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
 
 
 def _forms(value: str) -> Iterator[str]:

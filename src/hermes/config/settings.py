@@ -16,7 +16,6 @@ class ModelSettings(msgspec.Struct, frozen=True):
     default: str = ""
     base_url: str = ""
     api_key: Secret | None = None
-    fallback: tuple[str, ...] = ()
     max_tokens: AtLeastOne | None = None
 
 

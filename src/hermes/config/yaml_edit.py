@@ -1,116 +1,107 @@
-"""Where in a YAML text a change goes: the text is cut and joined, never written anew.
+"""One change to a YAML text by ruamel's round trip, which keeps comments, order and quotes."""
 
-So comments, order, quoting and spacing survive. The caller reads the result back and
-refuses it when it does not say what was meant, so the rare shapes not foreseen here do no harm.
-"""
+import io
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.main import YAML
+from ruamel.yaml.resolver import VersionedResolver
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString, PlainScalarString
+from ruamel.yaml.tokens import CommentToken
+
+from hermes.config import tree
 from hermes.config.keys import Key
-from hermes.config.tree import Node, Scalar, Span, read_plain
-
-Value = Scalar | list[str]
-_INDENT = 2
+from hermes.config.yaml_events import LONGEST_LINE, resolve
+from hermes.errors import ConfigError
 
 
-def changed(text: str, root: Node, key: Key, value: Value) -> str:
-    """The text with the key set to the value. `root` is its tree, with spans."""
-    sections = root.value if isinstance(root.value, dict) else {}
-    section = sections.get(key.section)
-    if section is None:
-        return _add_section(text, root, key, value)
-    entries = section.value if isinstance(section.value, dict) else {}
-    old = entries.get(key.name)
-    if old is not None:
-        return _replace(text, old, value)
-    return _add_entry(text, section, f"{key.name}: {_inline(value)}")
+class _AsWritten(VersionedResolver):
+    """Takes every scalar for text, so that `0x10`, `1.50` or `~` are written as they were read."""
+
+    versioned_resolver: Mapping[str, object] = {}
 
 
-def _replace(text: str, old: Node, value: Value) -> str:
-    span = _span(old)
-    new = _inline(value, span.style)
-    if span.style == "block":
-        new = _block(value, span.column)
-    elif span.style in ("|", ">"):
-        new += "\n"
-    elif span.start == span.end:
-        new = f" {new}"
-    return text[: span.start] + new + text[span.end :]
+def changed(text: str, file: str, key: Key, value: str | int) -> str:
+    """The text with the key set. Raises `ConfigError` unless that is all that reading it back finds changed.
+
+    Our own reader goes first, so that a hostile file never reaches ruamel's loader.
+    """
+    expected = _outline(text, file) | {key.path: repr(value)}
+    try:
+        result = _round_trip(text, key, value)
+        kept = _outline(result, file) == expected and not _comments(text) - _comments(result)
+    except (YAMLError, ConfigError):
+        kept = False
+    if not kept:
+        message = f"cannot change `{key.path}` in `{file}` without touching the rest"
+        raise ConfigError(message, hint="edit the file by hand")
+    return result
 
 
-def _block(value: Value, column: int) -> str:
-    if isinstance(value, list) and value:
-        return f"\n{' ' * column}".join(f"- {_inline(item)}" for item in value)
-    # A list may stand as far left as its key; anything else has to stand further right.
-    return f" {_inline(value)}"
+def _outline(text: str, file: str) -> dict[str, str]:
+    """What each key says, in a form that tells `1` from `true` and finds `.nan` equal to itself."""
+    return {name: repr(node.bare()) for name, node in tree.read(text, file).items()}
 
 
-def _add_entry(text: str, section: Node, entry: str) -> str:
-    span = _span(section)
-    if span.style == "flow":
-        return _add_to_flow(text, section, entry)
-    if section.value is None and span.start != span.end:
-        return f"{text[: span.start]}{{{entry}}}{text[span.end :]}"
-    column = span.column if section.value else _key_column(text, span.start) + _INDENT
-    return _add_line(text, span.end, " " * column + entry)
+def _comments(text: str) -> Counter[str]:
+    """The comments, and what only looks like one: a change that loses either is refused."""
+    return Counter(comment.rstrip() for comment in re.findall(r"(?:^|[ \t])(#.*)", text, re.MULTILINE))
 
 
-def _key_column(text: str, position: int) -> int:
-    line = text[text.rfind("\n", 0, position) + 1 : position]
-    return len(line) - len(line.lstrip(" "))
+def _round_trip(text: str, key: Key, value: str | int) -> str:
+    yaml = YAML(typ="rt")
+    yaml.Resolver = _AsWritten
+    yaml.preserve_quotes = True
+    yaml.width = LONGEST_LINE
+    yaml.explicit_start = text.startswith("---")
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    text = text.replace("\r\n", "\n")
+    root = yaml.load(text)
+    if not isinstance(root, CommentedMap):
+        root = yaml.load(f"{text}\n{key.section}:\n".lstrip("\n"))
+    mapping, offset = _indents(root)
+    yaml.indent(mapping=mapping, sequence=offset + 2, offset=offset)
+    if not isinstance(root.get(key.section), CommentedMap):
+        root[key.section] = CommentedMap()
+    _set(root[key.section], key.name, _scalar(value))
+    out = io.StringIO()
+    yaml.dump(root, out)
+    return out.getvalue().replace("\n", line_end)
 
 
-def _add_to_flow(text: str, collection: Node, entry: str) -> str:
-    bracket = _span(collection).end - 1
-    comma = ", " if collection.value else ""
-    return text[:bracket] + comma + entry + text[bracket:]
+def _indents(root: CommentedMap) -> tuple[int, int]:
+    """How far the file sets sections and the dashes of lists in; 2 and 0 when it has none."""
+    parents = [root, *(section for section in root.values() if isinstance(section, CommentedMap))]
+    blocks = [
+        (type(block), block.lc.col - parent.lc.col)
+        for parent in parents
+        for block in parent.values()
+        if isinstance(block, CommentedMap | CommentedSeq) and block and not block.fa.flow_style()
+    ]
+    mapping = next((indent for kind, indent in blocks if kind is CommentedMap), 2)
+    return mapping, next((indent for kind, indent in blocks if kind is CommentedSeq), 0)
 
 
-def _add_line(text: str, end: int, line: str) -> str:
-    """Adds a line after the one that `end` is in; block text ends at the start of the line after it."""
-    eol = _eol(text)
-    if text[end - 1] != "\n":
-        newline = text.find("\n", end)
-        if newline < 0:
-            return f"{text}{eol}{line}{eol}"
-        end = newline + 1
-    return f"{text[:end]}{line}{eol}{text[end:]}"
+def _scalar(value: str | int) -> Any:
+    if isinstance(value, int):
+        return PlainScalarString(str(value))
+    return value if resolve(value) == value else DoubleQuotedScalarString(value)
 
 
-def _add_section(text: str, root: Node, key: Key, value: Value) -> str:
-    entry = f"{key.name}: {_inline(value)}"
-    if root.span and root.span.style == "flow":
-        return _add_to_flow(text, root, f"{key.section}: {{{entry}}}")
-    eol = _eol(text)
-    margin = " " * root.span.column if root.span and root.value else ""
-    start = eol if text and not text.endswith("\n") else ""
-    return f"{text}{start}{margin}{key.section}:{eol}{margin}{' ' * _INDENT}{entry}{eol}"
-
-
-def _eol(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
-
-
-def _span(node: Node) -> Span:
-    if node.span is None:
-        raise TypeError("a tree read without places")
-    return node.span
-
-
-def _inline(value: Value, style: str = "") -> str:
-    """A value on one line, valid inside and outside of brackets, in the quotes of the one before."""
-    if isinstance(value, list):
-        return f"[{', '.join(_inline(item) for item in value)}]"
-    if not isinstance(value, str):
-        return str(value)
-    if style == "'":
-        return "'" + value.replace("'", "''") + "'"
-    return value if style != '"' and _is_plain(value) else _double_quoted(value)
-
-
-def _is_plain(value: str) -> bool:
-    read = read_plain(f"key: {value}")
-    return read is not None and isinstance(read.value, dict) and read.value["key"].value == value
-
-
-def _double_quoted(value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _set(section: CommentedMap, name: str, value: str) -> None:
+    """Sets an entry; a new one goes before the comments that follow the section, not after them."""
+    last = next(reversed(section), None)
+    is_new = name not in section
+    section[name] = value
+    comments: dict[Any, Any] = section.ca.items
+    token = comments[last][2] if is_new and last in comments else None
+    if token is not None:
+        beside, _, after = token.value.partition("\n")
+        token.value = f"{beside}\n"
+        comments[last][2] = token if beside else None
+        if after:
+            comments[name] = [None, None, CommentToken(f"\n{after}", token.start_mark, None), None]

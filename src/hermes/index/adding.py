@@ -8,24 +8,21 @@ from collections.abc import Sequence
 from hermes.errors import DocumentError
 from hermes.index import records
 from hermes.index.addresses import file_url, path_of
-from hermes.index.database import Database
 from hermes.index.report import AddReport, Progress, Read
 from hermes.index.walk import Found, files
+from hermes.store.database import Database
 
 BATCH_DOCUMENTS = 32
 BATCH_CHARACTERS = 2_000_000
 
 
-def add(database: Database, paths: Sequence[str], read: Read, progress: Progress | None) -> AddReport:
-    """Walk the paths, read what changed, and write it in batches."""
-    return _Adding(database, read).run(paths, progress)
+class Adding:
+    """Walks some paths, reads what changed, and writes it in batches."""
 
-
-class _Adding:
     def __init__(self, database: Database, read: Read) -> None:
         self._database = database
         self._read = read
-        self._known = database.run(lambda connection: records.known(connection, "file://"))
+        self._known = database.read(lambda connection: records.known(connection, "file://"))
         self._documents: list[records.Record] = []
         self._touched: list[tuple[str, int, int]] = []
         self._counts = {"added": 0, "updated": 0, "unchanged": 0}

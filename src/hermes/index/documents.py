@@ -9,16 +9,18 @@ from typing import TypeVar
 import msgspec
 
 from hermes import discover
-from hermes.errors import StoreCorrupt, StoreUnavailable
+from hermes.errors import StoreCorrupt, StoreError, StoreUnavailable
 from hermes.index import records
 from hermes.index.addresses import MANUAL, file_url
-from hermes.index.database import Database
 from hermes.index.manual import pages
 from hermes.index.passages import first_heading
 from hermes.index.query import build
 from hermes.index.ranking import search
 from hermes.index.report import AddReport, Progress, Read
+from hermes.index.tables import INDEX
 from hermes.protocols import IndexedDocument
+from hermes.store.database import Database, fetch
+from hermes.store.text import legible
 
 MAX_RESULTS = 100
 
@@ -36,9 +38,15 @@ class DocumentInfo(msgspec.Struct, frozen=True):
 class Index:
     """Documents in one SQLite file, searchable. Raises `StoreError` and its kinds, nothing else."""
 
-    def __init__(self, database: Database, manual: str | None) -> None:
-        self._database = database
+    def __init__(self, path: str | None, manual: str | None, now: Callable[[], float]) -> None:
+        self._path = path
         self._manual = manual
+        self._now = now
+        self._furnished = 0
+        try:
+            self._database = Database(path, INDEX, now, reading_is_enough=True)
+        except (StoreUnavailable, StoreCorrupt) as error:
+            self._database = self._without_file(error, [])
 
     @classmethod
     def open(
@@ -49,8 +57,8 @@ class Index:
         A damaged file is set aside and one that cannot be used is replaced by memory: `notices` says so.
         A file written by a newer Hermes raises `StoreError`.
         """
-        index = cls(Database(path, now), manual)
-        index._guarded(index._sync_manual)
+        index = cls(path, manual, now)
+        index._guarded(lambda: None)
         return index
 
     @property
@@ -77,7 +85,7 @@ class Index:
         """
         self._require_saving()
         adding = discover.module("hermes.index.adding")
-        report: AddReport = self._guarded(lambda: adding.add(self._database, paths, read, progress))
+        report: AddReport = self._guarded(lambda: adding.Adding(self._database, read).run(paths, progress))
         return report
 
     def list(self) -> Sequence[DocumentInfo]:
@@ -94,21 +102,39 @@ class Index:
         self._database.close()
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return self._guarded(lambda: self._database.run(work))
+        return self._guarded(lambda: self._database.read(work))
 
     def _guarded(self, work: Callable[[], T]) -> T:
-        """Do something; when the file turns out to be damaged, start it anew and do it once more."""
-        try:
-            return work()
-        except StoreCorrupt:
-            self._database.rebuild()
+        """Do something, once more when the file was damaged and begun anew, and at last without it."""
+        for is_second in (False, True):
+            try:
+                self._furnish()
+                return work()
+            except StoreCorrupt as error:
+                if is_second:
+                    self._database.close()
+                    self._database = self._without_file(error, self._database.notices)
+        self._furnish()
+        return work()
+
+    def _without_file(self, error: StoreError, told: Sequence[str]) -> Database:
+        self._furnished = 0
+        database = Database(None, INDEX, self._now)
+        database.saves = False
+        database.notices += [*told, f"{error}; only the manual is searched"]
+        return database
+
+    def _furnish(self) -> None:
+        """See that the manual is in the file, which another process may have exchanged."""
+        opened = self._database.follow()
+        if opened != self._furnished:
             self._sync_manual()
-            return work()
+            self._furnished = opened
 
     def _require_saving(self) -> None:
         if not self._database.saves:
             raise StoreUnavailable(
-                f"the index `{self._database.path}` cannot be changed",
+                f"the index `{self._path}` cannot be changed",
                 hint="see that its folder exists, can be written and has room",
             )
 
@@ -118,7 +144,7 @@ class Index:
             return
         try:
             found = pages(self._manual)
-            held = self._database.run(lambda connection: records.known(connection, MANUAL))
+            held = self._database.read(lambda connection: records.known(connection, MANUAL))
             if {url: page[1:] for url, page in found.items()} == {url: row[:2] for url, row in held.items()}:
                 return
             changed = [_page(url, *page) for url, page in found.items() if page[1:] != held.get(url, ())[:2]]
@@ -142,14 +168,14 @@ def _replace(connection: sqlite3.Connection, changed: Sequence[records.Record], 
 
 
 def _get(connection: sqlite3.Connection, url: str) -> IndexedDocument | None:
-    address = url.encode("utf-8", "replace").decode("utf-8")
-    row = connection.execute("SELECT url, title, text FROM documents WHERE url = ?", (address,)).fetchone()
-    return IndexedDocument(*row) if row is not None else None
+    query = "SELECT url, title, text FROM documents WHERE url = ?"
+    rows = fetch(connection, tuple[str, str, str], query, legible(url))
+    return IndexedDocument(*rows[0]) if rows else None
 
 
 def _list(connection: sqlite3.Connection) -> Sequence[DocumentInfo]:
-    rows = connection.execute("SELECT url, title, length(text) FROM documents ORDER BY url")
-    return [DocumentInfo(*row) for row in rows]
+    query = "SELECT url, title, length(text) FROM documents ORDER BY url"
+    return [DocumentInfo(*row) for row in fetch(connection, tuple[str, str, int], query)]
 
 
 def _remove(connection: sqlite3.Connection, urls: Sequence[str]) -> int:

@@ -8,6 +8,7 @@ from hermes.index.excerpt import excerpt
 from hermes.index.query import Query
 from hermes.index.records import document_of
 from hermes.protocols import IndexedDocument
+from hermes.store.database import fetch
 
 PASSAGES = 60
 FADE = 0.3
@@ -23,7 +24,7 @@ SELECT url, documents.title, text, body FROM documents, passages WHERE documents
 
 def search(connection: sqlite3.Connection, query: Query, limit: int) -> Sequence[IndexedDocument]:
     """The best documents first, each with the passage that spoke for it."""
-    rows = connection.execute(_MATCHES, (query.expression, max(PASSAGES, limit * 5))).fetchall()
+    rows = fetch(connection, tuple[int, float], _MATCHES, query.expression, max(PASSAGES, limit * 5))
     found = (_document(connection, passage, query) for passage in _leaders(rows))
     return list(islice((document for document in found if document is not None), limit))
 
@@ -44,8 +45,5 @@ def _leaders(rows: Sequence[tuple[int, float]]) -> list[int]:
 
 def _document(connection: sqlite3.Connection, passage: int, query: Query) -> IndexedDocument | None:
     """The document of a passage; None when another process has just removed it."""
-    row = connection.execute(_DOCUMENT, (document_of(passage), passage)).fetchone()
-    if row is None:
-        return None
-    url, title, text, body = row
-    return IndexedDocument(url=url, title=title, text=text, passage=excerpt(body, query.words))
+    rows = fetch(connection, tuple[str, str, str, str], _DOCUMENT, document_of(passage), passage)
+    return IndexedDocument(*rows[0][:3], excerpt(rows[0][3], query.words)) if rows else None

@@ -7,9 +7,17 @@ import msgspec
 
 from hermes.index.passages import cut
 from hermes.index.query import grams
+from hermes.store.database import fetch, fetch_one
+from hermes.store.text import legible
 
 _PER_DOCUMENT = 16
 """Bits of a passage's row number that count within its document; the rest is the document's."""
+_INSERT = "INSERT INTO documents(url, title, text, size, mtime, digest) VALUES (?,?,?,?,?,?) RETURNING id"
+_DELETE = "DELETE FROM documents WHERE url = ? RETURNING id"
+_KNOWN = "SELECT url, size, mtime, digest FROM documents WHERE url >= ? AND url < ?"
+# A damaged number too large to be shifted is an error of SQLite, not of Python.
+_INSERT_PASSAGE = "INSERT INTO passages(rowid, title, heading, body, grams) VALUES ((? << ?) + ?, ?, ?, ?, ?)"
+_DELETE_PASSAGES = "DELETE FROM passages WHERE rowid BETWEEN ?1 << ?2 AND ((?1 + 1) << ?2) - 1"
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -31,19 +39,12 @@ def document_of(passage: int) -> int:
 def put(connection: sqlite3.Connection, record: Record) -> None:
     """Write a document in place of what its address held."""
     remove(connection, [record.url])
-    title, text = _text(record.title), _text(record.text)
-    cursor = connection.execute(
-        "INSERT INTO documents(url, title, text, size, mtime, digest) VALUES (?, ?, ?, ?, ?, ?)",
-        (record.url, title, text, record.size, record.mtime, record.digest),
-    )
-    first = (cursor.lastrowid or 0) << _PER_DOCUMENT
-    connection.executemany(
-        "INSERT INTO passages(rowid, title, heading, body, grams) VALUES (?, ?, ?, ?, ?)",
-        (
-            (first + number, title, passage.heading, passage.body, grams(f"{passage.heading} {passage.body}"))
-            for number, passage in enumerate(cut(text))
-        ),
-    )
+    title, text = (legible(part).replace("\0", "\ufffd") for part in (record.title, record.text))
+    values = record.url, title, text, record.size, record.mtime, record.digest
+    (document,) = fetch_one(connection, tuple[int], _INSERT, *values)
+    for number, passage in enumerate(cut(text)):
+        row = document, _PER_DOCUMENT, number, title, passage.heading, passage.body
+        connection.execute(_INSERT_PASSAGE, (*row, grams(f"{passage.heading} {passage.body}")))
 
 
 def touch(connection: sqlite3.Connection, url: str, size: int, mtime: int) -> None:
@@ -55,25 +56,13 @@ def remove(connection: sqlite3.Connection, urls: Sequence[str]) -> int:
     """Take documents out; returns how many were there."""
     removed = 0
     for url in urls:
-        row = connection.execute("SELECT id FROM documents WHERE url = ?", (url,)).fetchone()
-        if row is not None:
-            first = row[0] << _PER_DOCUMENT
-            last = first + (1 << _PER_DOCUMENT) - 1
-            connection.execute("DELETE FROM passages WHERE rowid BETWEEN ? AND ?", (first, last))
-            connection.execute("DELETE FROM documents WHERE id = ?", (row[0],))
+        for (document,) in fetch(connection, tuple[int], _DELETE, url):
+            connection.execute(_DELETE_PASSAGES, (document, _PER_DOCUMENT))
             removed += 1
     return removed
 
 
 def known(connection: sqlite3.Connection, prefix: str) -> dict[str, tuple[int, int, bytes]]:
     """Address to size, time and digest of the documents whose address starts so."""
-    rows = connection.execute(
-        "SELECT url, size, mtime, digest FROM documents WHERE url >= ? AND url < ?",
-        (prefix, prefix + "\U0010ffff"),
-    )
+    rows = fetch(connection, tuple[str, int, int, bytes], _KNOWN, prefix, prefix + "\U0010ffff")
     return {url: (size, mtime, digest) for url, size, mtime, digest in rows}
-
-
-def _text(text: str) -> str:
-    """SQLite keeps UTF-8 up to a NUL: without lone surrogates and NULs."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")

@@ -5,10 +5,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from hermes.errors import StoreCorrupt, StoreError
-from hermes.store import faults, schema
+import msgspec
+
+from hermes.errors import StoreCorrupt, StoreError, StoreUnavailable
+from hermes.store import faults
+from hermes.store.schema import Schema, accepted_version, migrate, run
 
 BUSY_SECONDS = 5.0
 _PAUSE_SECONDS = 0.002
@@ -23,15 +26,24 @@ Identity = tuple[int, int] | None
 class Database:
     """Transactions on one file, or in memory when there is no path.
 
-    Raises errors of `hermes.errors` only. `notices` says what a person should know of it.
+    Raises errors of `hermes.errors` only. A damaged file is set aside and a new one begun: when it is
+    opened, and also when the damage shows later, in a call that then raises `StoreCorrupt`. `notices`
+    says what a person should know of it. A file that cannot be written raises `StoreUnavailable`, or
+    is only read when that is enough; `saves` is then false.
     """
 
-    def __init__(self, path: str | None, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, path: str | None, schema: Schema, clock: Callable[[], float], *, reading_is_enough: bool = False
+    ) -> None:
         self.notices: list[str] = []
-        self.name = path or "memory"
+        self.saves = True
+        self.name = f"{schema.noun} `{path}`" if path else f"{schema.noun} in memory"
         self._path = path
+        self._schema = schema
         self._clock = clock
-        self._lock = threading.Lock()
+        self._reading_is_enough = reading_is_enough
+        self._opened = 0
+        self._lock = threading.RLock()
         self._open()
 
     def read(self, work: Work[T]) -> T:
@@ -42,6 +54,17 @@ class Database:
         """Run `work` in a transaction: all of it is on disk, or nothing. It may be run again."""
         return self._guarded(lambda: _transaction(self._connection, work))
 
+    def follow(self) -> int:
+        """Go where the file is now: another process may have set it aside or removed it.
+
+        Gives a number that changes whenever another file is opened.
+        """
+        with self._lock:
+            if _identity(self._path) != self._identity:
+                _close(self._connection)
+                self._open()
+            return self._opened
+
     def close(self) -> None:
         with self._lock:
             self._path = None
@@ -49,13 +72,13 @@ class Database:
 
     def _guarded(self, act: Callable[[], T]) -> T:
         with self._lock:
-            self._follow()
+            self.follow()
             try:
                 return _patiently(lambda: self._with_sound_index(act))
-            except sqlite3.Error as error:
+            except faults.RAISED as error:
                 fault = faults.translate(error, self.name)
-                if isinstance(fault, StoreCorrupt) and self._path:
-                    self._replace()
+                if isinstance(fault, StoreCorrupt) and self._path and self.saves:
+                    self._replace(self._path)
                     fault.hint = self.notices[-1]
                 raise fault from error
 
@@ -63,32 +86,35 @@ class Database:
         try:
             return act()
         except sqlite3.DatabaseError as error:
-            if not faults.is_in_search_index(error):
+            if not self._schema.repair or not faults.is_in_search_index(error):
                 raise
-        _transaction(self._connection, schema.forget_words)
+        _transaction(self._connection, lambda db: run(db, self._schema.repair))
         return act()
-
-    def _follow(self) -> None:
-        """Go where the file is now: it may have been set aside or removed by another process."""
-        if _identity(self._path) != self._identity:
-            _close(self._connection)
-            self._open()
 
     def _open(self) -> None:
         try:
             self._connect()
         except StoreCorrupt:
-            self._replace()
+            if not self._path or not self.saves:
+                self._disconnect()
+                raise
+            self._replace(self._path)
 
     def _connect(self) -> None:
         """Connect to the file; a damaged one stays open, for `_replace`."""
-        if self._path:
-            _create_private(self._path)
-        self._identity = _identity(self._path)
-        self._connection = _connection(self._path or ":memory:")
+        self.saves = self._path is None or _may_write(self._path)
+        if not self.saves and not self._reading_is_enough:
+            raise StoreUnavailable(f"{self.name} is read-only", hint=faults.OWN_FOLDER)
+        if self._path and self.saves:
+            _create_private(self._path, self.name)
+        # Noted first: should another file take its place meanwhile, `follow` sees that.
+        identity = _identity(self._path)
+        self._connection = _connection(_address(self._path, self.saves), self.name)
+        self._identity = identity
+        self._opened += 1
         try:
-            _patiently(lambda: _prepare(self._connection, self.name))
-        except sqlite3.Error as error:
+            _patiently(self._prepare)
+        except faults.RAISED as error:
             fault = faults.translate(error, self.name)
             if not isinstance(fault, StoreCorrupt):
                 self._disconnect()
@@ -97,20 +123,52 @@ class Database:
             self._disconnect()
             raise
 
+    def _prepare(self) -> None:
+        db, newest = self._connection, len(self._schema.steps)
+        version = accepted_version(db, self._schema, self.name)
+        if not self.saves:
+            if version < newest:
+                raise StoreUnavailable(f"{self.name} is read-only and too old", hint=faults.OWN_FOLDER)
+            self.notices.append(f"{self.name} is read-only: nothing can be added")
+            return
+        if version == 0:
+            # An empty file has nothing to lose, and waiting for the disk would take most of the start.
+            db.execute("PRAGMA synchronous = OFF")
+        db.execute("PRAGMA journal_mode = WAL")
+        if version < newest:
+            _transaction(db, lambda db: migrate(db, self._schema, self.name))
+        db.execute("PRAGMA synchronous = NORMAL")
+
     def _disconnect(self) -> None:
         self._identity = None
         _close(self._connection)
 
-    def _replace(self) -> None:
+    def _replace(self, path: str) -> None:
         """Set the damaged file aside and start a new one.
 
         Moved first and closed then: SQLite does not touch the log of a file that has moved.
         """
-        aside = set_aside(self.name, self._identity, self._clock())
-        _close(self._connection)
+        try:
+            aside = set_aside(path, self._identity, self._clock())
+        except (OSError, sqlite3.Error, StoreError) as error:
+            reason = f"{self.name} is damaged and cannot be set aside: {error}"
+            raise StoreCorrupt(reason, hint=faults.OWN_FOLDER) from error
+        finally:
+            self._disconnect()
         kept = f"it is kept as `{aside}`" if aside else "another process set it aside"
-        self.notices.append(f"the session history was damaged: {kept}, and a new one was started")
+        self.notices.append(f"{self._schema.noun} was damaged: {kept}, and a new one was started")
         self._connect()
+
+
+def fetch(db: sqlite3.Connection, row: type[T], query: str, *values: Any) -> list[T]:
+    """The rows that a query finds; those of a damaged file, of any other kind than `row`, are refused."""
+    return msgspec.convert(db.execute(query, values).fetchall(), list[row])  # type: ignore[valid-type]
+
+
+def fetch_one(db: sqlite3.Connection, row: type[T], query: str, *values: Any) -> T:
+    """The row of a query that has one in every sound file."""
+    rows = db.execute(query, values).fetchall()
+    return msgspec.convert(rows[0] if rows else None, row)
 
 
 def set_aside(path: str, damaged: Identity, now: float) -> str | None:
@@ -119,7 +177,7 @@ def set_aside(path: str, damaged: Identity, now: float) -> str | None:
     None when the file at `path` is no longer the damaged one: another process was quicker. The lock
     is a database of its own, because SQLite's locks end with their process on every platform.
     """
-    lock = _connection(f"{path}.lock")
+    lock = _connection(_address(f"{path}.lock", saves=True), "its lock")
     try:
         lock.execute("BEGIN EXCLUSIVE")
         if _identity(path) != damaged:
@@ -130,29 +188,27 @@ def set_aside(path: str, damaged: Identity, now: float) -> str | None:
         for companion in _COMPANIONS:
             if os.path.exists(path + companion):
                 os.rename(path + companion, aside + companion)
-    except OSError as error:
-        raise faults.unavailable(error, path) from error
-    except sqlite3.Error as error:
-        raise faults.translate(error, path) from error
+        return aside
     finally:
         _close(lock)
-    return aside
 
 
-def _connection(file: str) -> sqlite3.Connection:
+def _connection(address: str, name: str) -> sqlite3.Connection:
     try:
-        return sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        return sqlite3.connect(
+            address, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+        )
     except sqlite3.Error as error:
-        raise faults.translate(error, file) from error
+        raise faults.translate(error, name) from error
 
 
-def _prepare(connection: sqlite3.Connection, file: str) -> None:
-    if schema.accepted_version(connection, file) == 0:
-        # An empty file has nothing to lose, and waiting for the disk would take most of the start.
-        connection.execute("PRAGMA synchronous = OFF")
-    connection.execute("PRAGMA journal_mode = WAL")
-    _transaction(connection, schema.migrate)
-    connection.execute("PRAGMA synchronous = NORMAL")
+def _address(path: str | None, saves: bool) -> str:
+    """What SQLite calls the file. Without a log nobody writes to it, and none has to be made to read it."""
+    if path is None:
+        return ":memory:"
+    escaped = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    mode = "mode=rwc" if saves else "mode=ro" if os.path.exists(f"{path}-wal") else "immutable=1"
+    return f"file://{escaped}?{mode}"
 
 
 def _transaction(connection: sqlite3.Connection, work: Work[T]) -> T:
@@ -178,7 +234,13 @@ def _patiently(act: Callable[[], T]) -> T:
         time.sleep(_PAUSE_SECONDS)
 
 
-def _create_private(path: str) -> None:
+def _may_write(path: str) -> bool:
+    """Whether a file is not there, or it and its folder can be written."""
+    folder = os.path.dirname(os.path.abspath(path))
+    return not os.path.exists(path) or (os.access(path, os.W_OK) and os.access(folder, os.W_OK))
+
+
+def _create_private(path: str, name: str) -> None:
     """Make the folder and the file for their owner alone, unless they are there.
 
     Only ever opens a file it creates, one at a time: closing any handle of a file gives up all the
@@ -191,7 +253,8 @@ def _create_private(path: str) -> None:
     except FileExistsError:
         return
     except OSError as error:
-        raise faults.unavailable(error, path) from error
+        reason = f"{name} cannot be opened: {error.strerror}"
+        raise StoreUnavailable(reason, hint=faults.OWN_FOLDER) from error
 
 
 def _identity(path: str | None) -> Identity:

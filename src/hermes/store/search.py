@@ -2,15 +2,26 @@
 
 from collections.abc import Sequence
 from sqlite3 import Connection
+from typing import get_args
 
 import msgspec
 
 from hermes.messages import Role
+from hermes.store.database import fetch, fetch_one
 from hermes.store.text import legible
 
 _WORDS = 32
 _MESSAGES_PER_STEP = 200
 _SNIPPET_WORDS = 24
+_NEXT = "SELECT max(id) FROM (SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?)"
+_ROLE = "iif(json_valid(body), json_extract(body, '$.role'), '')"
+# A message that was damaged after it was indexed has no role that we know.
+_MATCHES = f"""
+SELECT sessions.id, title, seq, {_ROLE}, snippet(message_words, 0, '', '', '…', ?)
+FROM message_words JOIN messages ON messages.id = message_words.rowid
+JOIN sessions ON sessions.id = messages.session
+WHERE message_words MATCH ? AND {_ROLE} IN {get_args(Role)} ORDER BY rank LIMIT ?
+"""  # noqa: S608 - made of constants
 
 
 class SearchHit(msgspec.Struct, frozen=True):
@@ -34,11 +45,8 @@ def step(db: Connection, query: str, limit: int) -> Sequence[SearchHit] | None:
 
     In steps, because other writers must not wait for a long history to be indexed.
     """
-    (indexed,) = db.execute("SELECT indexed FROM search_state").fetchone()
-    (reached,) = db.execute(
-        "SELECT max(id) FROM (SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?)",
-        (indexed, _MESSAGES_PER_STEP),
-    ).fetchone()
+    (indexed,) = fetch_one(db, tuple[int], "SELECT indexed FROM search_state")
+    (reached,) = fetch_one(db, tuple[int | None], _NEXT, indexed, _MESSAGES_PER_STEP)
     if reached is None:
         return _matches(db, query, limit)
     db.execute(
@@ -65,12 +73,5 @@ def lower_mark(db: Connection) -> None:
 
 
 def _matches(db: Connection, query: str, limit: int) -> Sequence[SearchHit]:
-    rows = db.execute(
-        "SELECT sessions.id, title, seq, json_extract(body, '$.role'),"
-        " snippet(message_words, 0, '', '', '…', ?)"
-        " FROM message_words JOIN messages ON messages.id = message_words.rowid"
-        " JOIN sessions ON sessions.id = messages.session"
-        " WHERE message_words MATCH ? ORDER BY rank LIMIT ?",
-        (_SNIPPET_WORDS, query, limit),
-    ).fetchall()
+    rows = fetch(db, tuple[str, str, int, Role, str], _MATCHES, _SNIPPET_WORDS, query, limit)
     return [SearchHit(*row) for row in rows]

@@ -10,13 +10,15 @@ import msgspec
 from hermes.errors import StoreError, StoreUnavailable, UnknownName, UsageError
 from hermes.messages import Message
 from hermes.store import search
-from hermes.store.database import Database
+from hermes.store.database import Database, fetch
 from hermes.store.search import SearchHit
+from hermes.store.tables import HISTORY
 from hermes.store.text import legible
 
 Status = Literal["open", "done", "interrupted", "failed"]
 
 _SESSIONS = "SELECT id, title, created, updated, provider, model, cwd, status, messages FROM sessions"
+_MESSAGES = "SELECT seq, CAST(body AS BLOB) FROM messages WHERE session = ? ORDER BY seq"
 _TEXTS = ("id", "title", "provider", "model", "cwd")
 _NEWEST_FIRST = "ORDER BY updated DESC, id DESC"
 _OFFERED = 50
@@ -63,7 +65,7 @@ class Store:
     @classmethod
     def open(cls, path: str | None, clock: Callable[[], float] = time.time) -> "Store":
         """The store in a file, made for its owner alone when missing; in memory without a path."""
-        return cls(Database(path, clock), clock)
+        return cls(Database(path, HISTORY, clock), clock)
 
     @property
     def notices(self) -> Sequence[str]:
@@ -94,7 +96,7 @@ class Store:
         def insert(db: Connection) -> None:
             counted = db.execute(
                 "UPDATE sessions SET updated = ?, status = 'open', messages = messages + ?"
-                " WHERE id = ? RETURNING messages",
+                " WHERE id = ? RETURNING CAST(messages AS INTEGER)",
                 (now, len(bodies), session_id),
             ).fetchall()
             if not counted:
@@ -108,11 +110,7 @@ class Store:
     async def messages(self, session_id: str) -> tuple[Message, ...]:
         """All that was said in a session, in order."""
         await self._require(session_id)
-        rows = self._database.read(
-            lambda db: db.execute(
-                "SELECT seq, CAST(body AS BLOB) FROM messages WHERE session = ? ORDER BY seq", (session_id,)
-            ).fetchall()
-        )
+        rows = self._database.read(lambda db: fetch(db, tuple[int, bytes], _MESSAGES, session_id))
         return tuple(_decode(session_id, seq, body) for seq, body in rows)
 
     async def latest(self, cwd: str | None = None) -> SessionInfo | None:
@@ -171,7 +169,7 @@ class Store:
 
     async def check(self) -> Sequence[str]:
         """What SQLite finds wrong with the file; nothing when it is sound."""
-        rows = self._database.read(lambda db: db.execute("PRAGMA quick_check").fetchall())
+        rows = self._database.read(lambda db: fetch(db, tuple[str], "PRAGMA quick_check"))
         return [text for (text,) in rows if text != "ok"]
 
     async def close(self) -> None:
@@ -187,8 +185,12 @@ class Store:
         )
 
     def _sessions(self, condition: str, *values: str | int) -> Sequence[SessionInfo]:
-        rows = self._database.read(lambda db: db.execute(f"{_SESSIONS} {condition}", values).fetchall())
-        return [SessionInfo(*row) for row in rows]
+        def select(db: Connection) -> Sequence[SessionInfo]:
+            query = f"{_SESSIONS} {condition}"
+            rows = fetch(db, tuple[str, str, float, float, str, str, str, Status, int], query, *values)
+            return [SessionInfo(*row) for row in rows]
+
+        return self._database.read(select)
 
     async def _require(self, session_id: str) -> None:
         if not self._sessions("WHERE id = ?", legible(session_id)):

@@ -36,16 +36,14 @@ def test_an_empty_home_gives_the_defaults(home):
 def test_every_kind_of_value_comes_from_the_file(home):
     path = write(
         home,
-        "model:\n  provider: custom\n  api_key: sk-123456\n  fallback: [a/b, 'c, d']\n  max_tokens: 99\n"
+        "model:\n  provider: custom\n  api_key: sk-123456\n  max_tokens: 99\n"
         "web:\n  extract_char_limit: 0x10\nagent:\n  max_turns: 7\n",
     )
     config = load({"HERMES_HOME": str(home)})
-    assert config.model == ModelSettings(
-        "custom", api_key=Secret("sk-123456"), fallback=("a/b", "c, d"), max_tokens=99
-    )
+    assert config.model == ModelSettings("custom", api_key=Secret("sk-123456"), max_tokens=99)
     assert config.web.extract_char_limit == 16
     assert config.agent.max_turns == 7
-    assert config.origins["model.fallback"] == Origin("file", f"{path}:4")
+    assert config.origins["model.max_tokens"] == Origin("file", f"{path}:4")
 
 
 def test_each_source_wins_over_the_next_per_key(home):
@@ -66,16 +64,15 @@ def test_each_source_wins_over_the_next_per_key(home):
     assert config.origins["web.search_backend"].source == "default"
 
 
-def test_text_from_the_environment_spells_numbers_and_lists(home):
+def test_text_from_the_environment_spells_numbers(home):
     environ = {
         "HERMES_HOME": str(home),
         "HERMES_AGENT_MAX_TURNS": " 7 ",
-        "HERMES_MODEL_FALLBACK": "a/b, c/d ,",
         "HERMES_MODEL_API_KEY": "12345678",
     }
     config = load(environ, {"model.max_tokens": "12"})
     assert config.agent.max_turns == 7
-    assert config.model == ModelSettings(api_key=Secret("12345678"), fallback=("a/b", "c/d"), max_tokens=12)
+    assert config.model == ModelSettings(api_key=Secret("12345678"), max_tokens=12)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +81,7 @@ def test_text_from_the_environment_spells_numbers_and_lists(home):
         "",
         "# nothing\n",
         "model:\nweb: ~\n",
-        "model:\n  provider:\n  fallback: null\n",
+        "model:\n  provider:\n  max_tokens: null\n",
         "model:\n  provider: '  '\n",
         "---\n",
     ],
@@ -108,8 +105,6 @@ def test_null_and_blank_equal_unset(home, text):
         ("agent:\n  max_turns: {a: b}\n", 2, "`agent.max_turns` must be a whole number, not a mapping"),
         ("model:\n  default: 4.1\n", 2, "`model.default` must be text (in quotes), not 4.1"),
         ("model:\n  provider: [x]\n", 2, "`model.provider` must be text (in quotes), not a list"),
-        ("model:\n  fallback: a/b\n", 2, '`model.fallback` must be a list of text, not "a/b"'),
-        ("model:\n  fallback: [1]\n", 2, "`model.fallback` must be a list of text, not a list"),
         ("model:\n  api_key: 12345678\n", 2, "`model.api_key` must be text (in quotes), not a number"),
         (
             "model:\n  provider: 'a\n\n    b'\n",
@@ -219,9 +214,9 @@ def test_a_home_that_is_a_file_or_a_loop_is_an_error(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "imported"),
-    [(None, False), ("model:\n  provider: x\n  fallback: [a/b]\n", False), ("web: {}\n", True)],
+    [(None, False), (" \n", False), ("model:\n  provider: x\n", True)],
 )
-def test_the_yaml_library_is_imported_only_for_files_that_need_it(home, text, imported):
+def test_the_yaml_library_is_imported_only_when_there_is_something_to_read(home, text, imported):
     if text is not None:
         write(home, text)
     code = (

@@ -1,4 +1,4 @@
-"""config.yaml: hostile files end in one clear line, and the two readers agree."""
+"""config.yaml: hostile files end in one clear line."""
 
 import os
 import time
@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes.config import load, tree, yaml_events
+from hermes.config import load, tree
 from hermes.config.files import LARGEST
+from hermes.config.yaml_events import resolve
 from hermes.errors import ConfigError
 
 BILLION_LAUGHS = "a: &a [x, x]\n" + "".join(
@@ -18,17 +19,17 @@ BILLION_LAUGHS = "a: &a [x, x]\n" + "".join(
 HOSTILE = {
     "alias bomb": (BILLION_LAUGHS, 2, "aliases"),
     "merge": ("a: &a {b: c}\nmodel:\n  <<: *a\n", 3, "aliases"),
-    "deep list": ("[" * 100_000, 1, "longer than"),
-    "deep list in lines": ("[\n" * 100_000, 34, "nested deeper than 32"),
-    "deep mapping": ("{a: \n" * 100_000, 33, "nested deeper than 32"),
-    "deep items": ("- " * 8_000, 1, "nested deeper than 32"),
-    "deep keys": ("".join(" " * depth + "a:\n" for depth in range(1000)), 33, "nested deeper than 32"),
+    "deep list": ("[" * 20_000, 1, "longer than"),
+    "deep list in lines": ("[\n" * 1000, 34, "nested deeper than 32"),
+    "deep mapping": ("{a: \n" * 1000, 33, "nested deeper than 32"),
+    "deep items": ("- " * 100, 1, "nested deeper than 32"),
+    "deep keys": ("".join(" " * depth + "a:\n" for depth in range(100)), 33, "nested deeper than 32"),
     "python object": ("model:\n  x: !!python/object/apply:os.system [id]\n", 2, "tags"),
     "python name": ("x: !!python/name:os.system\n", 1, "tags"),
     "standard tag": ("x: !!str 1\n", 1, "tags"),
     "own tag": ("\nx: !secret key\n", 2, "tags"),
     "tag on a mapping": ("!!map\nx: 1\n", 1, "tags"),
-    "long tag": ("!" * 1_000_000, 1, "longer than"),
+    "long tag": ("!" * 20_000, 1, "longer than"),
     "tab indent": ("model:\n\tprovider: x\n", 2, "found character '\\\\t'"),
     "duplicate key": ("model:\n  provider: x\n  default: y\n  provider: z\n", 4, "already set in line 2"),
     "duplicate section": ("web:\nmodel:\n  default: y\nweb:\n", 4, "already set in line 1"),
@@ -38,8 +39,8 @@ HOSTILE = {
     "open quote": ("model:\n  provider: 'x\n", 3, "end of stream"),
     "open bracket": ("model: [a\n", 2, "expected"),
     "value under a value": ("model: x\n  provider: y\n", 2, "mapping values are not allowed"),
-    "too many keys": ("".join(f"k{n}: {{}}\n" for n in range(20_000)), 2500, "more than 5000 values"),
-    "too many items": ("x: [" + "a,\n" * 100_000 + "]", 4998, "more than 5000 values"),
+    "too many keys": ("".join(f"k{n}: {{}}\n" for n in range(2_600)), 2500, "more than 5000 values"),
+    "too many items": ("x: [" + "a,\n" * 5_100 + "]", 4998, "more than 5000 values"),
 }
 
 
@@ -126,100 +127,26 @@ def test_a_file_one_may_not_read_is_an_error(tmp_path, unprivileged):
         ("-7", -7),
         ("0x1F 31 0o37", 31),
         ("1.5 15e-1 +1.5", 1.5),
+        ("1_000 1000", 1000),
         (".5", 0.5),
         (".inf +.INF", float("inf")),
     ],
 )
 def test_scalars_mean_what_yaml_1_2_says(texts, value):
     for text in texts.split():
-        assert tree.resolve(text) == value
-        assert type(tree.resolve(text)) is type(value)
+        assert resolve(text) == value
+        assert type(resolve(text)) is type(value)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["yes", "off", "nUll", "1_000", "0x", "0x-5", "0o8", "1.2.3", "12:30", "-", "2026-11-15", "9" * 5000],
+    ["yes", "off", "nUll", "<<", "0x", "0x-5", "0o8", "1.2.3", "12:30", "-", "2026-11-15", "9" * 5000],
 )
 def test_everything_else_is_text(text):
-    assert tree.resolve(text) == text
+    assert resolve(text) == text
 
 
-TOKENS = """\
-model web : - a b:c 1 0x1f ~ null ' " 'a' "b" [ ] , # [a,b] [x/y:8b]
-{ &a *a ! > --- ? é . / http://x:1/y \\"""
-FRAGMENTS = st.sampled_from(
-    [
-        *TOKENS.split(),
-        ": ",
-        " ",
-        "  ",
-        "\n",
-        "\n  ",
-        "- ",
-        ", ",
-        " #",
-        "? ",
-        "\t",
-        "\r",
-        "k: v\n",
-        "  k: v\n",
-        "  l:\n",
-    ]
-)
-LINES = """\
-model:
-web:  # c
-top: 1
-
-# note
-  a: b
-  c: 'x # y'  # z
-  d:
-  e: [p/q:8b, 1]
-  - i
-    - j
-  f: http://x:1/y z
-    g: h
-  h: ~
-  i: 'it''s'
-top: []
-  j: -1
-  k: a#b"""
-PLAIN_LINES = st.sampled_from(LINES.split("\n"))
-
-
-def outline(node):
-    """Values with their exact types and lines, whoever read them."""
-    match node.value:
-        case dict():
-            return {key: (value.line, outline(value)) for key, value in node.value.items()}
-        case list():
-            return [(value.line, outline(value)) for value in node.value]
-        case value:
-            return type(value), repr(value)
-
-
-@settings(max_examples=300)
-@given(
-    st.one_of(st.lists(FRAGMENTS, max_size=14).map("".join), st.lists(PLAIN_LINES, max_size=9).map("\n".join))
-)
-def test_what_the_quick_reader_takes_the_full_reader_reads_the_same(text):
-    quick = tree.read_plain(text)
-    if quick is not None:
-        assert outline(quick) == outline(yaml_events.read(text, "x"))
-
-
-def test_the_quick_reader_takes_ordinary_files():
-    text = (
-        "# mine\nmodel:\n  provider: custom  # x\n  api_key: 'k # v'\n  fallback:\n  - a/b\n  - c:8b\n\n"
-        "agent:\n    max_turns: 5\n"
-    )
-    quick = tree.read_plain(text)
-    assert quick is not None
-    assert outline(quick) == outline(yaml_events.read(text, "x"))
-
-
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_text_is_a_tree_or_a_clear_error(text):
     try:

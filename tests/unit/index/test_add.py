@@ -184,7 +184,7 @@ def test_the_index_stays_small_when_documents_come_and_go(open_index, folder, re
     for text in ("one", "two", "three"):
         (folder / "steam.md").write_text(f"# Steam\n\n{text}")
         index.add([str(folder)], read)
-    rows = index._database.run(
+    rows = index._database.read(
         lambda connection: connection.execute("SELECT count(*) FROM passages").fetchone()
     )
     assert rows == (3,)

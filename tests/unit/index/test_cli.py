@@ -106,7 +106,7 @@ def test_a_damaged_index_is_a_warning(home, folder, capsys):
     home.mkdir()
     (home / "index.db").write_bytes(b"garbage" * 1_000)
     assert run(["index", "add", str(folder)]) == 0
-    assert capsys.readouterr().err.startswith("warning: the index was damaged and is set aside as")
+    assert capsys.readouterr().err.startswith("warning: the index was damaged: it is kept as")
 
 
 def test_a_newer_index_is_an_error_with_a_hint(home, folder, capsys):
@@ -116,7 +116,7 @@ def test_a_newer_index_is_an_error_with_a_hint(home, folder, capsys):
     subprocess.run([sys.executable, "-c", script, str(home / "index.db")], check=True)
     assert run(["index", "list"]) == 1
     err = capsys.readouterr().err
-    assert "newer Hermes" in err
+    assert "newer hermes" in err
     assert "hint:" in err
 
 

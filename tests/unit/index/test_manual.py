@@ -48,7 +48,7 @@ def test_a_warm_open_reads_no_page_and_writes_nothing(open_index, manual, tmp_pa
     before = os.stat(tmp_path / "index.db").st_mtime_ns
     index = open_index(tmp_path / "index.db", manual)
     assert index.notices == ()
-    assert index._database.run(lambda connection: connection.total_changes) == 0
+    assert index._database.read(lambda connection: connection.total_changes) == 0
     assert os.stat(tmp_path / "index.db").st_mtime_ns == before
 
 

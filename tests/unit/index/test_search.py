@@ -103,6 +103,6 @@ def test_a_document_with_lone_surrogates_and_nuls_is_kept(open_index, tmp_path):
 
 def test_search_never_writes(library):
     index = library(a="# A\n\ntext")
-    before = index._database.run(lambda connection: connection.total_changes)
+    before = index._database.read(lambda connection: connection.total_changes)
     index.search("text", 1)
-    assert index._database.run(lambda connection: connection.total_changes) == before
+    assert index._database.read(lambda connection: connection.total_changes) == before

@@ -12,7 +12,7 @@ from hermes.providers.scout.engine import Scout
 
 from .talk import calls, found, request, result, user
 
-PAGE = "The bridge was designed by Ellen Marsh. It opened in 1931. It is grey."
+PAGE = "The Harbour Bridge was designed by Ellen Marsh. Marsh also designed the harbour. Soup is hot."
 
 
 async def whole(body):
@@ -66,7 +66,7 @@ async def test_then_it_answers_and_cites():
     body = await whole(request(ASKED, SEARCHED, ROWS, READ, PAGES))
     choice = body["choices"][0]
     assert choice["finish_reason"] == "stop"
-    assert choice["message"]["content"].startswith("The bridge was designed by Ellen Marsh. [1] ")
+    assert choice["message"]["content"].startswith("The Harbour Bridge was designed by Ellen Marsh. [1] ")
     cited = choice["message"]["annotations"][0]
     assert cited["type"] == "url_citation"
     assert (cited["url_citation"]["url"], cited["url_citation"]["title"]) == (
@@ -192,9 +192,10 @@ async def test_a_body_that_is_no_object_is_rejected(body):
     assert "request body" in json.loads(caught.value.body)["error"]["message"]
 
 
-async def test_closing_and_the_provider_value():
-    await Scout().close()
-    assert PROVIDER.engine is Scout
+async def test_the_provider_makes_its_own_wire():
+    wire = PROVIDER.engine()
+    assert isinstance(wire, Scout)
+    await wire.close()
     assert PROVIDER.default_model in PROVIDER.models
     assert not PROVIDER.key_required
 

@@ -91,13 +91,25 @@ def kill_openers(folder: str, kills: int) -> dict[str, object]:
 
 
 def race_openers(folder: str, rounds: int) -> dict[str, object]:
-    """Several processes make the same file at the same moment: SQLite lets some fail without a wait."""
+    """Several processes make the same file at the same moment, or find the same damaged one.
+
+    SQLite lets some fail without a wait.
+    """
     reader, complaints = os.pipe()
     for attempt in range(rounds):
-        path, start = os.path.join(folder, str(attempt), "sessions.db"), time.monotonic() + 0.003
+        path = os.path.join(folder, str(attempt), "sessions.db")
+        damaged = attempt % 2
+        if damaged:
+            os.mkdir(os.path.dirname(path))
+            with open(path, "wb") as file:
+                file.write(b"garbage" * 1000)
+        start = time.monotonic() + 0.003
         children = [os.fork() or open_at(start, path, complaints) for _ in range(6)]
         for child in children:
             os.waitpid(child, 0)
+        aside = [name for name in os.listdir(os.path.dirname(path)) if ".corrupt-" in name]
+        if len(aside) != damaged:
+            os.write(complaints, f"set aside: {aside}\n".encode())
     os.close(complaints)
     with open(reader) as lines:
         return {"problems": lines.read().splitlines()}

@@ -108,6 +108,19 @@ async def test_a_damaged_message_is_named_and_does_not_end_every_search(store, p
     assert await found(store, "apple") == []
 
 
+@pytest.mark.parametrize("body", ["not json", '{"role": "usar", "content": "apple one"}'])
+async def test_a_message_damaged_after_it_was_indexed_is_passed_over(store, path, session, body):
+    await store.create(session("a"))
+    await store.append("a", [Message("user", "apple one"), Message("user", "apple two")])
+    assert await found(store, "apple") == [("a", 1), ("a", 2)]
+    db = sqlite3.connect(path)
+    with db:
+        db.execute("UPDATE messages SET body = ? WHERE seq = 1", (body,))
+    db.close()
+    assert await found(store, "apple") == [("a", 2)]
+    assert store.notices == []
+
+
 @pytest.mark.parametrize(
     "damage", ["UPDATE message_words_data SET block = zeroblob(9)", "DELETE FROM message_words_idx"]
 )

@@ -1,6 +1,5 @@
 import asyncio
 import os
-import stat
 import threading
 
 import pytest
@@ -164,16 +163,6 @@ async def test_an_unknown_session_offers_near_ones(store, session):
     for call in (store.messages("nope"), store.delete("nope")):
         with pytest.raises(UnknownName):
             await call
-
-
-async def test_the_file_and_its_folder_are_private(store, path, session):
-    await store.create(session("s"))
-    modes = {
-        name: stat.S_IMODE(os.stat(os.path.join(os.path.dirname(path), name)).st_mode)
-        for name in os.listdir(os.path.dirname(path))
-    }
-    assert modes == {"sessions.db": 0o600, "sessions.db-wal": 0o600, "sessions.db-shm": 0o600}
-    assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
 
 
 async def test_one_store_may_be_shared_by_threads(store, session):

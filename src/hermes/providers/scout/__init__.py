@@ -6,8 +6,15 @@ and loop as any vendor's model. A request is read (`conversation`), the next ste
 pages at hand (`library`) against the question (`question`).
 """
 
-from hermes.protocols import Provider
-from hermes.providers.scout.engine import Scout
+from hermes import discover
+from hermes.protocols import Provider, Wire
+
+
+def _engine() -> Wire:
+    """The engine is loaded when scout is to answer, not when providers are listed."""
+    wire: Wire = discover.module("hermes.providers.scout.engine").Scout()
+    return wire
+
 
 PROVIDER = Provider(
     name="scout",
@@ -17,5 +24,5 @@ PROVIDER = Provider(
     auth_style="none",
     default_model="scout-1",
     models=("scout-1",),
-    engine=Scout,
+    engine=_engine,
 )

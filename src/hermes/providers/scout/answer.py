@@ -13,7 +13,7 @@ from hermes.providers.scout.weights import DOUBTFUL, DOUBTFUL_NAMELESS, WEIGHTS
 
 MOST_SENTENCES = 3
 MOST_WORDS = 110
-_FAR_BEHIND = 9.0
+_FAR_BEHIND = 6.0
 _ALIKE = 0.8
 
 DO_NOT_ANSWER = "The sources I found do not answer this."
@@ -87,7 +87,8 @@ def compose(quotes: Sequence[tuple[Sentence, Source]], *, doubtful: bool) -> Rep
         quote = _cut(sentence.text)
         end = sum(map(len, pieces)) + len(quote) + 1 + len(mark)
         marks.append(Mark(source, end - len(mark), end))
-        pieces.append(f"{quote} {mark}{_after(sentence, last=index == len(quotes) - 1)}")
+        code = "" if doubtful else sentence.code
+        pieces.append(f"{quote} {mark}{_after(quote, code, last=index == len(quotes) - 1)}")
     return Reply(tuple(pieces), tuple(marks), doubtful)
 
 
@@ -97,9 +98,9 @@ def _cut(text: str) -> str:
     return text if len(words) < MOST_WORDS else " ".join(words[: MOST_WORDS - 2]) + " …"
 
 
-def _after(sentence: Sentence, *, last: bool) -> str:
-    code = f"\n\n```\n{sentence.code}\n```" if sentence.code else ""
+def _after(quote: str, code: str, *, last: bool) -> str:
+    block = f"\n\n```\n{code}\n```" if code else ""
     if last:
-        return code
-    ended = sentence.text.endswith((".", "!", "?", "…", '"', "”", ")", "。"))
-    return f"{code}\n\n" if code else " " if ended else "\n"
+        return block
+    ended = quote.endswith((".", "!", "?", "…", '"', "”", ")", "。"))
+    return f"{block}\n\n" if block else " " if ended else "\n"

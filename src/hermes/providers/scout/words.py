@@ -6,14 +6,12 @@ Latin text gives one term per word; scripts without spaces give one term per pai
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import groupby
 
 from hermes.providers.scout.lexicon import DERIVED, IRREGULAR
 from hermes.providers.scout.synonyms import GROUPS
 
-_SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f\uac00-\ud7af"
 _TOKEN = re.compile(r"(?:[^\W\d_]\.){2,}|\d+(?:[.,]\d+)*[a-z]{0,2}\b|[^\W_]+(?:_[^\W_]+|['\u2019][^\W_]+)*")
-_RUNS = re.compile(rf"[{_SPACELESS}]+|[^{_SPACELESS}]+")
-_IS_SPACELESS = re.compile(rf"[{_SPACELESS}]")
 
 
 def fold(text: str) -> str:
@@ -27,15 +25,21 @@ def fold(text: str) -> str:
 
 def surface(text: str) -> list[str]:
     """The words of a text as written; a run of a script without spaces is cut into pairs."""
-    if text.isascii() or not _IS_SPACELESS.search(text):
+    if text.isascii() or not any(map(_is_spaceless, text)):
         return _TOKEN.findall(text)
     found: list[str] = []
-    for run in _RUNS.findall(text):
-        if _IS_SPACELESS.match(run):
+    for is_spaceless, chars in groupby(text, _is_spaceless):
+        run = "".join(chars)
+        if is_spaceless:
             found.extend(run[at : at + 2] for at in range(max(1, len(run) - 1)))
         else:
             found.extend(_TOKEN.findall(run))
     return found
+
+
+def _is_spaceless(char: str) -> bool:
+    """Thai, kana and Chinese characters; as a regular expression, these ranges take long to compile."""
+    return "\u0e00" <= char <= "\u0e7f" or "\u3040" <= char <= "\u9fff"
 
 
 @lru_cache(maxsize=50_000)
