@@ -1,16 +1,20 @@
 """Read and change settings, and see where each one comes from."""
 
 import os
+import sys
 from typing import Any
 
 import click
-import msgspec
 
-from hermes.config import Config, load
-from hermes.config.edit import set_value
-from hermes.config.environment import read_environment
+from hermes.cli._border import border
+from hermes.cli._json import json_option, show_json
+from hermes.cli._settings import read_settings
+from hermes.config import Config
+from hermes.config.edit import set_secret, set_value
+from hermes.config.environment import Environment, read_environment
 from hermes.config.keys import KEYS, Key, find
 from hermes.config.loading import config_path, find_home
+from hermes.errors import UsageError
 
 
 @click.group()
@@ -19,27 +23,35 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("key")
+@click.argument("key", metavar="KEY|VARIABLE")
 def get(key: str) -> None:
-    """Print one setting."""
-    setting = find(key)
-    value = _value(_load(), setting)
-    click.echo("" if value is None else str(value))
+    """Print one setting, or whether a variable is set."""
+    config = read_settings()
+    value = config.environment.secret(key) if _is_variable(key) else _value(config, find(key))
+    border().show("\n" if value is None else f"{value}\n")
 
 
 @command.command("set", context_settings={"ignore_unknown_options": True})
-@click.argument("key")
-@click.argument("value")
-def set_(key: str, value: str) -> None:
-    """Write one setting to config.yaml."""
-    setting = find(key)
+@click.argument("key", metavar="KEY|VARIABLE")
+@click.argument("value", required=False)
+def set_(key: str, value: str | None) -> None:
+    """Write a setting to config.yaml, or a variable such as CUSTOM_API_KEY to `.env`.
+
+    Without VALUE it is asked for and not shown, or read from standard input: a key on the command
+    line would stay in the shell's history.
+    """
     home = find_home(os.environ)
-    set_value(home, key, value)
-    click.echo(f"set `{key}` in `{config_path(home)}`", err=True)
+    variable = key if _is_variable(key) else find(key).variable
+    if value is None:
+        value = _read_value(key)
+    if _is_variable(key):
+        set_secret(home, key, value)
+        border().say(f"set `{key}` in `{os.path.join(home, '.env')}`")
+    else:
+        set_value(home, key, value)
+        border().say(f"set `{key}` in `{config_path(home)}`")
     environment, _ = read_environment(os.environ, home)
-    if place := environment.origin(setting.variable):
-        where = "the environment" if place == "environment" else f"`{os.path.join(home, '.env')}`"
-        click.echo(f"warning: `{setting.variable}` in {where} overrides it", err=True)
+    _say_what_overrides(environment, variable, home, in_env_file=_is_variable(key))
 
 
 @command.command()
@@ -50,24 +62,38 @@ def path() -> None:
 
 @command.command()
 @click.option("--origin", is_flag=True, help="Say which source each setting came from.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def show(origin: bool, as_json: bool) -> None:
     """Print every setting."""
-    config = _load()
+    config = read_settings()
     if as_json:
-        click.echo(msgspec.json.encode(_object(config, origin), enc_hook=str))
-        return
-    for key in KEYS.values():
+        show_json(_object(config, origin))
+    for key in () if as_json else KEYS.values():
         source = config.origins[key.path]
         comment = f"  # {source.source} {source.detail}".rstrip() if origin else ""
-        click.echo(f"{key.path}: {_inline(_value(config, key))}{comment}")
+        border().show(f"{key.path}: {_inline(_value(config, key))}{comment}\n")
 
 
-def _load() -> Config:
-    config = load(os.environ)
-    for warning in config.warnings:
-        click.echo(f"warning: {warning}", err=True)
-    return config
+def _is_variable(key: str) -> bool:
+    return key.isupper()
+
+
+def _read_value(key: str) -> str:
+    if sys.stdin.isatty():
+        asked: str = click.prompt(key, hide_input=True, err=True)
+        return asked
+    value = sys.stdin.readline().strip()
+    if not value:
+        raise UsageError(f"no value for `{key}`", hint=f"give it as `hermes config set {key} VALUE`")
+    return value
+
+
+def _say_what_overrides(environment: Environment, variable: str, home: str, *, in_env_file: bool) -> None:
+    place = environment.origin(variable)
+    if place == "environment":
+        border().say(f"warning: `{variable}` in the environment overrides it")
+    elif place == ".env" and not in_env_file:
+        border().say(f"warning: `{variable}` in `{os.path.join(home, '.env')}` overrides it")
 
 
 def _value(config: Config, key: Key) -> Any:

@@ -24,7 +24,7 @@ class Adding:
         self._read = read
         self._known = database.read(lambda connection: records.known(connection, "file://"))
         self._documents: list[records.Record] = []
-        self._touched: list[tuple[str, int, int]] = []
+        self._touched: list[tuple[int, int, str]] = []
         self._counts = {"added": 0, "updated": 0, "unchanged": 0}
         self._failed: list[tuple[str, str]] = []
 
@@ -49,7 +49,7 @@ class Adding:
         try:
             fresh = _digest(file)
             if fresh == digest:
-                self._touched.append((url, file.size, file.mtime))
+                self._touched.append((file.size, file.mtime, url))
                 self._counts["unchanged"] += 1
                 return
             page = self._read(file.path)
@@ -68,8 +68,14 @@ class Adding:
 
     def _write(self) -> None:
         documents, touched = self._documents, self._touched
+
+        def store(connection: sqlite3.Connection) -> None:
+            for document in documents:
+                records.put(connection, document)
+            records.touch(connection, touched)
+
         if documents or touched:
-            self._database.write(lambda connection: _store(connection, documents, touched))
+            self._database.write(store)
         self._documents, self._touched = [], []
 
     def _remove_vanished(self, paths: Sequence[str], found: Sequence[Found]) -> int:
@@ -82,17 +88,6 @@ class Adding:
             if url.startswith(folders) and url not in present and not os.path.lexists(path_of(url) or "")
         ]
         return self._database.write(lambda connection: records.remove(connection, gone)) if gone else 0
-
-
-def _store(
-    connection: sqlite3.Connection,
-    documents: Sequence[records.Record],
-    touched: Sequence[tuple[str, int, int]],
-) -> None:
-    for document in documents:
-        records.put(connection, document)
-    for url, size, mtime in touched:
-        records.touch(connection, url, size, mtime)
 
 
 def _digest(file: Found) -> bytes:

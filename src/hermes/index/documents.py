@@ -148,8 +148,13 @@ class Index:
             if {url: page[1:] for url, page in found.items()} == {url: row[:2] for url, row in held.items()}:
                 return
             changed = [_page(url, *page) for url, page in found.items() if page[1:] != held.get(url, ())[:2]]
-            gone = [url for url in held if url not in found]
-            self._database.write(lambda connection: _replace(connection, changed, gone))
+
+            def replace(connection: sqlite3.Connection) -> None:
+                records.remove(connection, [url for url in held if url not in found])
+                for record in changed:
+                    records.put(connection, record)
+
+            self._database.write(replace)
         except (OSError, StoreUnavailable) as error:
             self._database.notices.append(f"the manual in the index is not up to date: {error}")
 
@@ -159,12 +164,6 @@ def _page(url: str, path: str, size: int, mtime: int) -> records.Record:
         text = file.read()
     title = first_heading(text) or os.path.splitext(os.path.basename(path))[0]
     return records.Record(url, title, text, size, mtime)
-
-
-def _replace(connection: sqlite3.Connection, changed: Sequence[records.Record], gone: Sequence[str]) -> None:
-    records.remove(connection, gone)
-    for record in changed:
-        records.put(connection, record)
 
 
 def _get(connection: sqlite3.Connection, url: str) -> IndexedDocument | None:

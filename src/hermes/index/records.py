@@ -47,9 +47,9 @@ def put(connection: sqlite3.Connection, record: Record) -> None:
         connection.execute(_INSERT_PASSAGE, (*row, grams(f"{passage.heading} {passage.body}")))
 
 
-def touch(connection: sqlite3.Connection, url: str, size: int, mtime: int) -> None:
-    """Note a file's new time; its content is the same."""
-    connection.execute("UPDATE documents SET size = ?, mtime = ? WHERE url = ?", (size, mtime, url))
+def touch(connection: sqlite3.Connection, touched: Sequence[tuple[int, int, str]]) -> None:
+    """Note the new size and time of files by their address; their content is the same."""
+    connection.executemany("UPDATE documents SET size = ?, mtime = ? WHERE url = ?", touched)
 
 
 def remove(connection: sqlite3.Connection, urls: Sequence[str]) -> int:

@@ -12,11 +12,8 @@ INDEX = Schema(
                 size INTEGER NOT NULL, mtime INTEGER NOT NULL, digest BLOB NOT NULL
             )
             """,
-            """
-            CREATE VIRTUAL TABLE passages USING fts5(
-                title, heading, body, grams, tokenize='porter unicode61 remove_diacritics 2'
-            )
-            """,
+            """CREATE VIRTUAL TABLE passages USING fts5(
+                title, heading, body, grams, tokenize='porter unicode61 remove_diacritics 2')""",
         ),
     ),
 )

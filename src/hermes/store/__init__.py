@@ -1,4 +1,4 @@
-"""Sessions in SQLite: what must survive."""
+"""Sessions in SQLite: what must survive. `database` opens any file of ours."""
 
 from hermes.store.search import SearchHit
 from hermes.store.sessions import Session, SessionInfo, Status, Store, new_session_id

@@ -34,7 +34,7 @@ def accepted_version(connection: sqlite3.Connection, schema: Schema, name: str) 
             f"{name} was written by a newer hermes (schema {version}, this one knows {known})",
             hint="upgrade hermes, or set `HERMES_HOME` to another folder",
         )
-    if version == 0 and tables:
+    if version < 1 and tables:
         raise StoreError(
             f"{name} holds the tables of another program",
             hint="move the file away, or set `HERMES_HOME` to another folder",

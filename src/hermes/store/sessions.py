@@ -185,12 +185,11 @@ class Store:
         )
 
     def _sessions(self, condition: str, *values: str | int) -> Sequence[SessionInfo]:
-        def select(db: Connection) -> Sequence[SessionInfo]:
-            query = f"{_SESSIONS} {condition}"
-            rows = fetch(db, tuple[str, str, float, float, str, str, str, Status, int], query, *values)
-            return [SessionInfo(*row) for row in rows]
-
-        return self._database.read(select)
+        query = f"{_SESSIONS} {condition}"
+        rows = self._database.read(
+            lambda db: fetch(db, tuple[str, str, float, float, str, str, str, Status, int], query, *values)
+        )
+        return [SessionInfo(*row) for row in rows]
 
     async def _require(self, session_id: str) -> None:
         if not self._sessions("WHERE id = ?", legible(session_id)):

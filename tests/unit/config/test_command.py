@@ -1,5 +1,6 @@
 """`hermes config`: stdout carries the value alone, everything else goes to stderr."""
 
+import io
 import json
 
 import pytest
@@ -18,8 +19,9 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def hermes(home, capfd):
-    def call(*arguments):
+def hermes(home, capfd, monkeypatch):
+    def call(*arguments, stdin=""):
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
         code = run(["config", *arguments])
         out, err = capfd.readouterr()
         return code, out, err
@@ -34,6 +36,21 @@ def test_set_then_get(hermes, home):
     assert hermes("get", "model.provider") == (0, "custom\n", "")
     assert hermes("get", "model.default") == (0, "\n", "")
     assert hermes("get", "model.max_tokens") == (0, "\n", "")
+
+
+def test_a_variable_goes_to_the_env_file_and_shows_as_stars(hermes, home):
+    code, out, err = hermes("set", "CUSTOM_API_KEY", stdin="sk-hidden-from-history\n")
+    assert (code, out) == (0, "")
+    assert err == f"set `CUSTOM_API_KEY` in `{home}/.env`\n"
+    assert (home / ".env").read_text() == "CUSTOM_API_KEY=sk-hidden-from-history\n"
+    assert (home / ".env").stat().st_mode & 0o777 == 0o600
+    assert hermes("get", "CUSTOM_API_KEY") == (0, "********\n", "")
+    assert hermes("get", "OTHER_API_KEY") == (0, "\n", "")
+
+
+def test_a_variable_that_the_environment_overrides_is_said(hermes, monkeypatch):
+    monkeypatch.setenv("CUSTOM_API_KEY", "from-outside")
+    assert "in the environment overrides it" in hermes("set", "CUSTOM_API_KEY", "x")[2]
 
 
 def test_a_secret_never_prints(hermes, home):
@@ -103,7 +120,8 @@ def test_path_answers_even_when_the_file_is_broken(hermes, home):
         (("set", "agent.max_turns", "many"), 'must be a whole number, not "many"'),
         (("set", "agent.max_turns", "-5"), "must be at least 1, not -5"),
         (("set", "model.provider", "a", "b"), "unexpected extra argument (b)"),
-        (("set", "model.provider"), "argument 'VALUE'"),
+        (("set", "model.provider"), "no value for `model.provider`"),
+        (("set", "NOT-A-NAME", "x"), "letters, digits and `_`"),
     ],
 )
 def test_mistakes_exit_with_2_and_a_fix(hermes, home, arguments, message):

@@ -95,3 +95,14 @@ def test_an_answer_keeps_its_limits_and_quotes_verbatim(page, question):
     assert len(quotes) == len(reply.marks) <= 3
     assert sum(len(quote.split()) for quote in quotes) <= MOST_WORDS
     assert all(quote in page for quote in quotes)
+
+
+def test_how_a_thing_is_done_is_told_in_the_steps_that_follow():
+    page = (
+        "# Tea\n\nTo make tea, boil water in a kettle. Pour it over the leaves. Wait four minutes.\n\n"
+        "Tea was brought to the harbour by ship.\n"
+    )
+    reply = answer("How do I make tea?", [Source("https://t.test/", "Tea", page)])
+    assert reply.text == (
+        "To make tea, boil water in a kettle. [1] Pour it over the leaves. [1] Wait four minutes. [1]"
+    )

@@ -12,7 +12,10 @@ from hermes.providers.scout.engine import Scout
 
 from .talk import calls, found, request, result, user
 
-PAGE = "The Harbour Bridge was designed by Ellen Marsh. Marsh also designed the harbour. Soup is hot."
+PAGE = (
+    "The Harbour Bridge was designed by Ellen Marsh. "
+    "Ida Holm designed the lamps of the Harbour Bridge. Soup is hot."
+)
 
 
 async def whole(body):

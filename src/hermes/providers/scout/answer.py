@@ -13,7 +13,7 @@ from hermes.providers.scout.weights import DOUBTFUL, DOUBTFUL_NAMELESS, WEIGHTS
 
 MOST_SENTENCES = 3
 MOST_WORDS = 110
-_FAR_BEHIND = 6.0
+_FAR_BEHIND = 4.0
 _ALIKE = 0.8
 
 DO_NOT_ANSWER = "The sources I found do not answer this."
@@ -44,10 +44,12 @@ def answer(question: str, sources: Sequence[Source]) -> Reply:
     """The best sentences of the sources, at most three and 110 words in all, most likely first."""
     sources = sorted(sources, key=lambda source: source.url)  # one set of pages is one library, in any order
     shelf = library(tuple((source.title, source.text) for source in sources))
-    ranked = rank(lay(analyse(question), shelf), WEIGHTS)
+    asked = analyse(question)
+    ranked = rank(lay(asked, shelf), WEIGHTS)
     doubtful = not ranked or _is_doubtful(ranked[0])
     room = MOST_WORDS - (len(_CLOSEST.split()) if doubtful else 0)
-    chosen = _choose(ranked, shelf.sentences, room)
+    steps = shelf.blocks[ranked[0].number] if asked.kind == "how" and not doubtful else range(0)
+    chosen = _choose(_in_order(ranked, steps), shelf.sentences, room)
     quotes = [(shelf.sentences[number], sources[shelf.page_of[number]]) for number in chosen]
     return compose(quotes, doubtful=doubtful)
 
@@ -56,16 +58,26 @@ def _is_doubtful(best: Scored) -> bool:
     return best.score < (DOUBTFUL_NAMELESS if best.features["nameless"] else DOUBTFUL)
 
 
-def _choose(ranked: Sequence[Scored], sentences: Sequence[Sentence], room: int) -> list[int]:
-    """The best sentences that fit: a mark takes one word of the room, and nothing is said twice."""
+def _in_order(ranked: Sequence[Scored], steps: range) -> list[int]:
+    """The sentences worth saying, most likely first.
+
+    How a thing is done is told in steps: the rest of the best sentence's paragraph, when it is
+    given as `steps`, comes before what stands elsewhere.
+    """
+    worth = [scored.number for scored in ranked if scored.score >= ranked[0].score - _FAR_BEHIND]
+    return list(dict.fromkeys([*worth[:1], *(number for number in steps if number > worth[0]), *worth[1:]]))
+
+
+def _choose(numbers: Sequence[int], sentences: Sequence[Sentence], room: int) -> list[int]:
+    """The first sentences that fit: a mark takes one word of the room, and nothing is said twice."""
     chosen: list[int] = []
-    for scored in ranked:
-        sentence = sentences[scored.number]
+    for number in numbers:
+        sentence = sentences[number]
         size = len(sentence.text.split()) + 1
-        if len(chosen) == MOST_SENTENCES or scored.score < ranked[0].score - _FAR_BEHIND:
+        if len(chosen) == MOST_SENTENCES:
             break
         if not chosen or (size <= room and not any(_alike(sentence, sentences[other]) for other in chosen)):
-            chosen.append(scored.number)
+            chosen.append(number)
             room -= size
     return chosen
 
