@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -166,6 +167,22 @@ async def test_ctrl_c_keeps_the_partial_answer_once(hermes, mode):
     shown = await hermes("sessions", "list", "--json")
     [session] = shown.json() if isinstance(shown.json(), list) else shown.json()["sessions"]
     assert "so far so good" in (await hermes("sessions", "show", session["id"])).out
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="needs /proc to see what is loaded")
+@pytest.mark.parametrize("delay", [0, 0.03, 0.06, 0.1, 0.2])
+async def test_ctrl_c_at_any_moment_leaves_without_a_traceback(hermes, delay):
+    process = await hermes.start("chat", "-q", "How do I add a provider?")
+    process.stdin.close()
+    while process.returncode is None and "msgspec" not in Path(f"/proc/{process.pid}/maps").read_text():
+        await asyncio.sleep(0.002)  # the interpreter's own start is not ours to guard
+    await asyncio.sleep(delay)
+    if process.returncode is None:
+        process.send_signal(signal.SIGINT)
+    _, err = await asyncio.wait_for(process.communicate(), 20)
+    assert process.returncode in (0, 130)
+    assert b"Traceback" not in err
+    assert process.returncode == 0 or b"interrupted" in err
 
 
 async def test_a_closed_stdout_is_no_failure(hermes):

@@ -5,6 +5,7 @@ stdout carries the answer alone; everything else goes to stderr. Exit codes: 0 d
 """
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -23,6 +24,7 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         command: click.Command = discover.load("hermes.cli", cmd_name, "command").command
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on there is something to keep
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
