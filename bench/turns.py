@@ -18,7 +18,8 @@ from bench.measure import MICRO, Figure, Goal, Plan, cpu_per_unit, medians, samp
 from hermes.agent.loop import Conversation
 from hermes.agent.prompt import SYSTEM
 from hermes.agent.send import ModelClient
-from hermes.app import Dialogue, Journal, Runtime, Standing
+from hermes.app.dialogue import Dialogue, Journal, Standing
+from hermes.app.runtime import Runtime
 from hermes.config import load
 from hermes.messages import Message
 from hermes.protocols import Endpoint, Request, ToolResult

@@ -1,0 +1,13 @@
+"""The composition root: Config in, Runtime out, once.
+
+services   what tools and web backends may use
+dialogue   a conversation that is kept
+runtime    every part put together
+api        the names that `import hermes` offers
+"""
+
+from hermes.app.api import Agent, web_extract, web_search
+from hermes.app.dialogue import DEFAULT_TOOLS, Dialogue, Terms
+from hermes.app.runtime import Runtime
+
+__all__ = ["DEFAULT_TOOLS", "Agent", "Dialogue", "Runtime", "Terms", "web_extract", "web_search"]

@@ -1,0 +1,130 @@
+"""A conversation that is kept: the loop, the session it belongs to, and the log it is written to."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+
+from hermes.agent.loop import Conversation, Turn
+from hermes.agent.send import Emit, ModelClient
+from hermes.config import Redactor
+from hermes.errors import HermesError, Interrupted, StoreError
+from hermes.events import Answer, Done, Event, Failed, Notice, Started
+from hermes.messages import Message
+from hermes.store import Session, Status, Store
+from hermes.tools.toolbox import Toolbox
+
+DEFAULT_TOOLS = ("web",)
+TITLE_LENGTH = 80
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """On what terms a conversation is held: with whom, with which tools, in which session."""
+
+    model: str = ""
+    tools: tuple[str, ...] = DEFAULT_TOOLS
+    session: Session | None = None
+    history: tuple[Message, ...] = ()
+    max_turns: int | None = None
+
+
+class Journal:
+    """The session log as the loop sees it. A store that fails is said once, and the talk goes on."""
+
+    def __init__(self, store: Store | None, redact: Redactor, notices: list[Notice]) -> None:
+        self._store = store
+        self._redact = redact
+        self._notices = notices
+
+    async def begin(self, session: Session, question: str) -> None:
+        """Keep a new session under the beginning of its first question."""
+        title = self._redact(" ".join(question.split()))[:TITLE_LENGTH]
+        await self._try(lambda store: store.create(msgspec.structs.replace(session, title=title)))
+
+    async def append(self, session_id: str, messages: Sequence[Message]) -> None:
+        kept = [redact_message(message, self._redact) for message in messages]
+        await self._try(lambda store: store.append(session_id, kept))
+
+    async def mark(self, session_id: str, status: Status) -> None:
+        await self._try(lambda store: store.mark(session_id, status))
+
+    def take_notices(self) -> list[Notice]:
+        """What the user should know, each told once."""
+        told = list(self._notices)
+        self._notices.clear()
+        return told
+
+    async def _try(self, act: Callable[[Store], Awaitable[None]]) -> None:
+        if self._store is None:
+            return
+        try:
+            await act(self._store)
+        except StoreError as error:
+            self._store = None
+            self._notices.append(Notice(f"this session is not saved: {error}", error.hint))
+
+
+def redact_message(message: Message, redact: Redactor) -> Message:
+    """The message as it may be written down: no configured secret in any of its texts."""
+    written = msgspec.json.encode(message).decode()
+    clean = redact(written)
+    return message if clean == written else msgspec.json.decode(clean, type=Message)
+
+
+class Standing(msgspec.Struct):
+    """What a dialogue knows of itself: its session, whether that is begun, and its limit."""
+
+    session: Session
+    is_new: bool
+    max_turns: int
+
+
+class Dialogue:
+    """A conversation that can be asked again and again."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        model: ModelClient,
+        tools: Toolbox,
+        journal: Journal,
+        standing: Standing,
+    ) -> None:
+        self._conversation = conversation
+        self._model = model
+        self._tools = tools
+        self._journal = journal
+        self._standing = standing
+
+    @property
+    def terms(self) -> Terms:
+        """The terms on which another runtime can go on with this conversation."""
+        history = self._conversation.messages[1:]
+        return Terms(session=self._standing.session, history=history, max_turns=self._standing.max_turns)
+
+    async def ask(self, question: str, emit: Emit) -> Answer:
+        """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
+        session_id, endpoint = self._conversation.session_id, self._model.endpoint
+        if self._standing.is_new:
+            await self._journal.begin(self._standing.session, question)
+            self._standing.is_new = False
+        emit(Started(session_id, endpoint.provider.name, endpoint.model, endpoint.provider.api_mode))
+        turn = Turn(self._conversation, self._model, self._tools, emit)
+        try:
+            answer = await turn.answer(question, self._standing.max_turns)
+        except HermesError as error:
+            await self._journal.mark(session_id, "failed")
+            self._close(emit, Failed(error, turn.partial()))
+            raise
+        except asyncio.CancelledError:
+            await self._journal.mark(session_id, "interrupted")
+            self._close(emit, Failed(Interrupted("interrupted"), turn.partial()))
+            raise
+        await self._journal.mark(session_id, "done")
+        self._close(emit, Done(answer))
+        return answer
+
+    def _close(self, emit: Emit, last: Event) -> None:
+        for notice in self._journal.take_notices():
+            emit(notice)
+        emit(last)

@@ -1,0 +1,58 @@
+"""What tools and web backends may use, made from settings when first asked for."""
+
+import os
+from functools import cached_property
+
+from hermes import __version__, discover
+from hermes.config import Config
+from hermes.events import Notice
+from hermes.index import Index, manual_folder
+from hermes.protocols import Wire
+from hermes.tools.web.budget import PageArchive
+from hermes.tools.web.kernel import WebKernel
+from hermes.tools.web.select import choose
+
+
+class Services:
+    """What tools and web backends may use; each part is made when first asked for."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self.notices: list[Notice] = []
+
+    @cached_property
+    def _index(self) -> Index:
+        index = Index.open(os.path.join(self._config.home, "index.db"), manual_folder())
+        self.notices.extend(Notice(notice) for notice in index.notices)
+        return index
+
+    def index(self) -> Index:
+        return self._index
+
+    def setting(self, name: str) -> str | None:
+        return self._config.environment.lookup(name)
+
+    @cached_property
+    def web(self) -> WebKernel:
+        web = self._config.web
+        return WebKernel(
+            choose("search", self, own=web.search_backend, shared=web.backend),
+            choose("extract", self, own=web.extract_backend, shared=web.backend),
+            archive=PageArchive(os.path.join(self._config.home, "cache", "web")),
+            char_limit=web.extract_char_limit,
+        )
+
+    def wire(self) -> Wire:
+        return self._sockets
+
+    @cached_property
+    def _sockets(self) -> Wire:
+        # Loaded here because a run without a server never needs it, and it costs more than all else.
+        wire: Wire = discover.module("hermes.net.client").Client(user_agent=f"hermes/{__version__}")
+        return wire
+
+    async def close(self) -> None:
+        if "_sockets" in self.__dict__:
+            await self._sockets.close()
+        if "_index" in self.__dict__:
+            self._index.close()
