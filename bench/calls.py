@@ -26,6 +26,7 @@ from bench.measure import (
     settle,
     units_per_second,
 )
+from hermes import __version__
 from hermes.agent.send import ModelClient
 from hermes.events import Event
 from hermes.messages import Message
@@ -35,6 +36,7 @@ from hermes.providers.custom import PROVIDER
 from hermes.transports.chat_completions import Transport
 
 IN_FLIGHT = 100
+USER_AGENT = f"hermes/{__version__}"
 
 
 class Post(msgspec.Struct, frozen=True):
@@ -53,7 +55,7 @@ def new_request(model: str, *, stream: bool) -> Request:
 
 def new_client(server: str, model: str) -> tuple[ModelClient, Client]:
     """Hermes' own way to a model, and the sockets under it, to be closed."""
-    wire = Client(environ={})
+    wire = Client(environ={}, user_agent=USER_AGENT)
     return ModelClient(Endpoint(provider=PROVIDER, model=model, base_url=server), Transport(), wire), wire
 
 
@@ -62,7 +64,7 @@ async def new_session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),
         cookie_jar=aiohttp.DummyCookieJar(),
-        headers={"User-Agent": "hermes", "Accept-Encoding": "gzip, deflate"},
+        headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate"},
         auto_decompress=False,
     )
 
