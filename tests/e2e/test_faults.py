@@ -202,6 +202,29 @@ async def test_a_closed_stdout_is_no_failure(hermes):
     assert process.returncode == 0
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&- 2>&-", "<&- >&- 2>&-"])
+async def test_closed_streams_are_nobody_to_talk_to(hermes, closed):
+    process = await asyncio.create_subprocess_shell(
+        f'"$PYTHON" -m hermes chat -q "How do I add a provider?" {closed}',
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=hermes.environment(PYTHON=sys.executable),
+    )
+    _, err = await asyncio.wait_for(process.communicate(), 30)
+    assert (process.returncode, b"Traceback" in err) == (0, False)
+
+
+async def test_a_locale_that_cannot_write_the_answer_replaces_what_it_cannot(hermes, tmp_path):
+    (tmp_path / "snow.md").write_text("# Snow\n\nThe snow sign is ❄, said Ada Holm.\n")
+    await hermes("index", "add", str(tmp_path / "snow.md"))
+    outcome = await hermes(
+        "chat", "-q", "Who said what the snow sign is?", PYTHONIOENCODING="iso-8859-1:strict"
+    )
+    assert outcome.code == 0
+    assert "The snow sign is ?, said Ada Holm." in outcome.out
+
+
 async def test_a_home_that_cannot_be_written_does_not_stop_the_answer(hermes):
     outcome = await hermes("chat", "-q", "How do I add a provider?", HERMES_HOME="/proc/nowhere")
     assert outcome.code == 0

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from typing import TextIO
 
 import click
 
@@ -21,7 +22,7 @@ class Border:
     def show(self, text: str) -> None:
         """A result, on stdout: as it is to a program, with nothing a terminal would obey to a terminal."""
         clean = self.redact(text)
-        sys.stdout.write(visible(clean) if sys.stdout.isatty() else storable(clean))
+        click.echo(visible(clean) if is_terminal(sys.stdout) else storable(clean), nl=False)
 
     def say(self, text: str) -> None:
         """A remark, on stderr, on lines of its own."""
@@ -35,6 +36,11 @@ class Border:
 def border() -> Border:
     """The border of the running command."""
     return click.get_current_context().ensure_object(Border)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person is at this stream; a closed one (`>&-`) is nobody."""
+    return stream is not None and stream.isatty()
 
 
 def visible(text: str) -> str:

@@ -11,9 +11,9 @@ PATIENCE = 1.0
 """Seconds before a person is told that Hermes waits for standard input."""
 
 
-def read_question(query: str | None, stdin: TextIO) -> str:
+def read_question(query: str | None, stdin: TextIO | None) -> str:
     """The option's text with standard input appended, when that is not a terminal."""
-    piped = "" if stdin.isatty() else _read_piped(stdin)
+    piped = "" if stdin is None or stdin.isatty() else _read_piped(stdin)
     question = "\n\n".join(part for part in ((query or "").strip(), piped.strip()) if part)
     if not question:
         raise UsageError("the question is empty", hint='ask with `hermes chat -q "…"` or on standard input')

@@ -1,6 +1,5 @@
 """How a run is shown: as text for a person, as one JSON object, or as a line per event."""
 
-import sys
 from typing import Any, Protocol
 
 import click
@@ -80,7 +79,6 @@ class TextRenderer:
     def _write(self, text: str) -> None:
         if text:
             self._border.show(text)
-            sys.stdout.flush()
             self._at_line_start = text.endswith("\n")
 
     def _end_line(self) -> None:
@@ -141,7 +139,6 @@ class LinesRenderer:
     def show(self, event: Event) -> None:
         line = msgspec.json.encode(event, enc_hook=_encode_error).decode()
         self._border.show(f"{line}\n")
-        sys.stdout.flush()
 
 
 def answer_payload(answer: Answer, calls: list[dict[str, Any]], error: HermesError | None) -> dict[str, Any]:

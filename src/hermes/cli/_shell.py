@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 import click
 
@@ -53,11 +54,15 @@ def hermes(context: click.Context) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; returns the exit code."""
     border = Border()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # what a locale cannot write is no reason to fail
     try:
         # Not `hermes.main`: it would answer a closed stdout with exit code 1 before we see it.
         with hermes.make_context("hermes", list(arguments), obj=border) as context:
             result = hermes.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except HermesError as error:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from hermes.app import DEFAULT_TOOLS, Dialogue, Runtime, Terms
-from hermes.cli._border import border, storable
+from hermes.cli._border import border, is_terminal, storable
 from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
 from hermes.cli._settings import read_settings
@@ -46,8 +46,8 @@ def command(
     elif json_lines:
         renderer = LinesRenderer(border())
     else:
-        renderer = TextRenderer(border(), live=sys.stdout.isatty() and not no_stream)
-    interactive = query is None and sys.stdin.isatty()
+        renderer = TextRenderer(border(), live=is_terminal(sys.stdout) and not no_stream)
+    interactive = query is None and is_terminal(sys.stdin)
     question = "" if interactive else read_question(query, sys.stdin)
     with asyncio.Runner() as runner:
         try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from hermes.cli._border import border
+from hermes.cli._border import border, is_terminal
 from hermes.cli._json import json_option, show_json
 from hermes.cli._settings import read_settings
 from hermes.config import Config
@@ -79,7 +79,7 @@ def _is_variable(key: str) -> bool:
 
 
 def _read_value(key: str) -> str:
-    if sys.stdin.isatty():
+    if is_terminal(sys.stdin):
         asked: str = click.prompt(key, hide_input=True, err=True)
         return asked
     value = sys.stdin.readline().strip()

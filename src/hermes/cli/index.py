@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from hermes import discover
-from hermes.cli._border import border, one_line, visible
+from hermes.cli._border import border, is_terminal, one_line, visible
 from hermes.cli._json import json_option, show_json
 from hermes.cli._settings import read_settings
 from hermes.errors import UsageError
@@ -35,7 +35,7 @@ def add(paths: Sequence[str]) -> int:
             raise UsageError(f"`{path}` does not exist", hint="name files or folders that are there")
     with _index() as index, _Bar() as bar:
         read = discover.module("hermes.tools.web.reader.files").read_file
-        report = index.add(paths, read, bar.show if sys.stderr.isatty() else None)
+        report = index.add(paths, read, bar.show if is_terminal(sys.stderr) else None)
     _tell(report)
     done = report.added + report.updated + report.unchanged
     return 1 if report.failed and not done else 0

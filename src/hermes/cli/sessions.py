@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import click
 
-from hermes.cli._border import border, one_line
+from hermes.cli._border import border, is_terminal, one_line
 from hermes.cli._json import as_json as to_json
 from hermes.cli._json import json_option, show_json
 from hermes.cli._settings import read_settings
@@ -140,7 +140,7 @@ async def _delete_all(store: Store, sessions: Sequence[SessionInfo]) -> None:
 
 
 def _confirmed(sessions: Sequence[SessionInfo]) -> bool:
-    if not sys.stdin.isatty():
+    if not is_terminal(sys.stdin):
         raise UsageError(
             "nobody is here to confirm the deletion", hint="add `--yes` to delete without asking"
         )

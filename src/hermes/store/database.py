@@ -15,6 +15,7 @@ from hermes.store.schema import Schema, accepted_version, migrate, run
 
 BUSY_SECONDS = 5.0
 _PAUSE_SECONDS = 0.002
+_REPLACING_SECONDS = 0.05
 _COMPANIONS = ("-wal", "-shm", "")
 _creating = threading.Lock()
 
@@ -60,7 +61,7 @@ class Database:
         Gives a number that changes whenever another file is opened.
         """
         with self._lock:
-            if _identity(self._path) != self._identity:
+            if self._was_replaced():
                 _close(self._connection)
                 self._open()
             return self._opened
@@ -76,6 +77,8 @@ class Database:
             try:
                 return _patiently(lambda: self._with_sound_index(act))
             except faults.RAISED as error:
+                if self._is_being_replaced():
+                    return self._guarded(act)
                 fault = faults.translate(error, self.name)
                 if isinstance(fault, StoreCorrupt) and self._path and self.saves:
                     self._replace(self._path)
@@ -115,6 +118,10 @@ class Database:
         try:
             _patiently(self._prepare)
         except faults.RAISED as error:
+            if self._is_being_replaced():
+                self._disconnect()
+                self._connect()
+                return
             fault = faults.translate(error, self.name)
             if not isinstance(fault, StoreCorrupt):
                 self._disconnect()
@@ -138,6 +145,17 @@ class Database:
         if version < newest:
             _transaction(db, lambda db: migrate(db, self._schema, self.name))
         db.execute("PRAGMA synchronous = NORMAL")
+
+    def _was_replaced(self) -> bool:
+        """Whether another process took the open file away; what SQLite then says of it means nothing."""
+        return _identity(self._path) != self._identity
+
+    def _is_being_replaced(self) -> bool:
+        """The same after a failure: the log is taken away some moments before the file itself."""
+        until = time.monotonic() + _REPLACING_SECONDS
+        while not self._was_replaced() and time.monotonic() < until:
+            time.sleep(_PAUSE_SECONDS)
+        return self._was_replaced()
 
     def _disconnect(self) -> None:
         self._identity = None
@@ -236,8 +254,12 @@ def _patiently(act: Callable[[], T]) -> T:
 
 def _may_write(path: str) -> bool:
     """Whether a file is not there, or it and its folder can be written."""
+    judged = _identity(path)
     folder = os.path.dirname(os.path.abspath(path))
-    return not os.path.exists(path) or (os.access(path, os.W_OK) and os.access(folder, os.W_OK))
+    if judged is None or (os.access(path, os.W_OK) and os.access(folder, os.W_OK)):
+        return True
+    # A file that was taken away meanwhile cannot be written either: judge what is there now.
+    return _identity(path) != judged and _may_write(path)
 
 
 def _create_private(path: str, name: str) -> None:
