@@ -29,7 +29,7 @@ class ModelClient:
         assembler = self._transport.assembler()
         try:
             async with self._wire.open(http, emit) as reply:
-                if "json" in reply.headers.get("Content-Type", "").lower():
+                if "json" in reply.headers.get("content-type", "").lower():
                     for delta in assembler.feed_whole(await reply.read()):
                         emit(delta)
                 else:

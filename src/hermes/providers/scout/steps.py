@@ -55,7 +55,10 @@ def _reading(urls: list[str]) -> list[Call]:
     return [Call("web_extract", {"urls": [url], "char_limit": _READ_WHOLE}) for url in urls]
 
 
-_MORE = "Add documents with `hermes index add PATH`, or configure a web backend with `hermes setup`."
+_MORE = (
+    "Add documents with `hermes index add PATH`, "
+    "or choose a web backend with `hermes config set web.backend NAME`."
+)
 
 
 def _nothing(turn: Turn, tools: frozenset[str]) -> Reply:
