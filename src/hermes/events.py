@@ -1,5 +1,7 @@
 """What a shell ever sees of a run: one stream of these, closed by `Done` or `Failed`."""
 
+from typing import Any
+
 import msgspec
 
 from hermes.errors import HermesError
@@ -64,6 +66,10 @@ class Answer(msgspec.Struct, frozen=True):
     model: str
     api_mode: str
     complete: bool = True
+    parsed: Any = None
+    """The answer as data, when a schema was asked for."""
+    cost: float | None = None
+    """US dollars for the model calls of the turn; None when the price of any of them is unknown."""
 
 
 class Done(msgspec.Struct, frozen=True, tag="done"):

@@ -113,8 +113,20 @@ class NormalizedResponse(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
 
+class Image(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A picture in a message: its bytes as base64 text with their media type, or its address."""
+
+    media_type: str = ""
+    data: str = ""
+    url: str = ""
+
+
 class Message(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One entry of a conversation, as it is stored and replayed."""
+    """One entry of a conversation, as it is stored and replayed.
+
+    `provider_data` holds what only its maker can read back, such as signed reasoning; `issuer` says
+    who made it, and it is replayed to nobody else.
+    """
 
     role: Role
     content: str | None = None
@@ -124,6 +136,12 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     reasoning: str | None = None
     finish_reason: FinishReason | None = None
     provider_data: dict[str, Any] | None = None
+    issuer: str | None = None
+    images: tuple[Image, ...] = ()
+
+    def data_for(self, issuer: str) -> dict[str, Any]:
+        """The opaque data of this message, if this issuer made it; else nothing."""
+        return self.provider_data or {} if self.issuer == issuer else {}
 
 
 class Citation(msgspec.Struct, frozen=True):

@@ -3,7 +3,7 @@
 The agent is handed things that fit these and never learns who made them; only `app` knows.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol
 
@@ -85,6 +85,14 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int | None = None
     max_tokens_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     stream_usage: bool = True
+    sees: bool = True
+    """Whether its models take pictures; where not, they are told that there was one."""
+    echoes: tuple[str, ...] = ()
+    """Keys of a chat message that this provider wants back as it sent them: `reasoning_content`, …"""
+    caches: bool = False
+    """Whether prompt-cache markers are placed; only some wires have any."""
+    sign: Callable[[HttpRequest], HttpRequest] | None = None
+    """Signs a request when there is no key to authorise it."""
     engine: Callable[[], Wire] | None = None
     """Makes the wire of a model that runs in this process; None when there is a server to call."""
 
@@ -97,6 +105,12 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str
     api_key: Revealable | None = None
 
+    @property
+    def issuer(self) -> str:
+        """Who mints the opaque data of this endpoint: provider, host and protocol."""
+        host = self.base_url.partition("://")[2].partition("/")[0]
+        return f"{self.provider.name} {host} {self.provider.api_mode}"
+
 
 class ToolSpec(msgspec.Struct, frozen=True):
     """A tool as a model is told of it."""
@@ -107,6 +121,7 @@ class ToolSpec(msgspec.Struct, frozen=True):
 
 
 ToolChoice = Literal["auto", "none", "required"]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +132,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: ToolChoice = "auto"
     max_output_tokens: int | None = None
+    effort: Effort | None = None
+    """How hard to think; None leaves it to the provider, `none` asks for no thinking."""
+    output_schema: Mapping[str, Any] | None = None
+    """A JSON Schema the answer must keep."""
+    issuer: str = ""
+    """Who is asked: opaque data that another issuer made stays at home."""
     stream: bool = True
 
 
@@ -149,7 +170,9 @@ class ProviderTransport(Protocol):
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest: ...
 
-    def assembler(self) -> Assembler: ...
+    def assembler(self, tools: Collection[str] = ()) -> Assembler:
+        """A new assembler; `tools` are the names a call written out as text may have."""
+        ...
 
     def normalize_response(self, response: bytes) -> NormalizedResponse: ...
 
@@ -243,6 +266,22 @@ class DocumentIndex(Protocol):
     def search(self, query: str, limit: int) -> Sequence[IndexedDocument]: ...
 
     def get(self, url: str) -> IndexedDocument | None: ...
+
+
+class Mismatch(msgspec.Struct, frozen=True):
+    """Why an answer is not what was asked for, in words a model can act on."""
+
+    problem: str
+
+
+class Expectation(Protocol):
+    """What an answer must be: data that keeps a JSON Schema."""
+
+    schema: Mapping[str, Any]
+
+    def read(self, text: str) -> Any | Mismatch:
+        """The value in an answer, or what is wrong with it."""
+        ...
 
 
 class SessionLog(Protocol):

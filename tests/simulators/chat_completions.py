@@ -1,4 +1,4 @@
-"""A strict chat-completions server on loopback: it refuses what the vendors refuse.
+"""A strict chat-completions server on loopback: it refuses what vendors and the SDK's types refuse.
 
     async with ChatSimulator(calls(("web_search", {"query": "x"})), says("Found it. [1]")) as server:
         ...                    # server.base_url, server.bodies, server.refusals
@@ -13,6 +13,22 @@ from collections.abc import Callable
 from typing import Any
 
 from simulators.scripted import Exchange, ScriptedServer, http_reply
+from simulators.typed import misfit
+
+try:
+    from openai.types.chat.completion_create_params import (
+        CompletionCreateParamsNonStreaming,
+        CompletionCreateParamsStreaming,
+    )
+    from pydantic import TypeAdapter
+except ImportError:
+    ORACLE = None
+else:
+    ORACLE = {
+        True: TypeAdapter(CompletionCreateParamsStreaming),
+        False: TypeAdapter(CompletionCreateParamsNonStreaming),
+    }
+"""The vendor's own types of a request, by whether it streams; None where its SDK is not installed."""
 
 Reply = Callable[[dict[str, Any]], bytes]
 
@@ -126,7 +142,11 @@ def refusal(path: str, body: dict[str, Any]) -> str | None:
             or tool["function"]["parameters"]["type"] != "object"
         ):
             return f"invalid tool {tool['function']['name']!r}"
-    return _refuse_messages(body["messages"])
+    return _refuse_messages(body["messages"]) or _refuse_types(body)
+
+
+def _refuse_types(body: dict[str, Any]) -> str | None:
+    return misfit(ORACLE[bool(body.get("stream"))], body) if ORACLE is not None else None
 
 
 def _refuse_messages(messages: list[dict[str, Any]]) -> str | None:
@@ -146,24 +166,30 @@ def _refuse_messages(messages: list[dict[str, Any]]) -> str | None:
             if not ids or len(set(ids)) != len(ids) or not all(isinstance(id, str) and id for id in ids):
                 return f"messages.{number}: call ids must be unique text: {ids}"
             open_calls = ids
-        elif not isinstance(message.get("content"), str):
-            return f"messages.{number}: content is required"
+        if problem := _refuse_content(message):
+            return f"messages.{number}: {problem}"
     return f"calls {open_calls} have no result" if open_calls else None
+
+
+def _refuse_content(message: dict[str, Any]) -> str | None:
+    content = message.get("content")
+    if isinstance(content, str) or (content is None and "tool_calls" in message):
+        return None
+    if not content or message["role"] != "user":
+        return "content is required, in parts from users only"
+    pictures = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+    odd = [url for url in pictures if not re.match(r"data:image/\w+;base64,|https?://", url)]
+    return f"image_url: expected a valid URL, not {odd}" if odd else None
 
 
 def _answer(
     body: dict[str, Any], message: dict[str, Any], deltas: list[Any], last: dict[str, Any], finish: str | None
 ) -> bytes:
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    known = {"id": "c1", "created": 1, "model": body["model"]}
     if not body.get("stream"):
         choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
-        whole = {
-            "id": "c1",
-            "object": "chat.completion",
-            "model": body["model"],
-            "choices": [choice],
-            "usage": usage,
-        }
+        whole = {**known, "object": "chat.completion", "choices": [choice], "usage": usage}
         return http_reply(200, json.dumps(whole).encode(), content_type="application/json")
     events = [
         {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]}
@@ -173,6 +199,7 @@ def _answer(
         events.append({"choices": [{"index": 0, "delta": last, "finish_reason": finish}]})
         if body.get("stream_options"):
             events.append({"choices": [], "usage": usage})
-    lines = [f"data: {json.dumps({'object': 'chat.completion.chunk', **event})}\n\n" for event in events]
+    known["object"] = "chat.completion.chunk"
+    lines = [f"data: {json.dumps({**known, **event})}\n\n" for event in events]
     stream = "".join([*lines, "data: [DONE]\n\n"] if finish is not None else lines).encode()
     return http_reply(200, stream, content_type="text/event-stream; charset=utf-8")

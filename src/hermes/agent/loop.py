@@ -11,13 +11,20 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from hermes.agent.citations import Sources, cite
+from hermes.agent.explain import Reason
 from hermes.agent.prompt import SYSTEM
 from hermes.agent.send import Emit, ModelClient
-from hermes.errors import HermesError, ToolError
+from hermes.errors import HermesError, InvalidResponse, ToolError
 from hermes.events import Answer, Event, Text, ToolFinished, ToolStarted
 from hermes.messages import BadArguments, FinishReason, Message, NormalizedResponse, ToolCall, Usage
-from hermes.protocols import Request, SessionLog, Toolbox, ToolChoice, ToolResult
+from hermes.protocols import Expectation, Mismatch, Request, SessionLog, Toolbox, ToolChoice, ToolResult
 
+Price = Callable[[str, str, Usage], float | None]
+"""What a call costs in US dollars, from provider, model and usage; None when that is unknown."""
+
+WRONG_SHAPE = (
+    "Your answer does not keep the JSON Schema that was asked for: {}. Answer again, with the JSON alone."
+)
 LIMIT_REACHED = "The limit of model calls is reached. Answer now from what you have, and say what is missing."
 
 
@@ -49,7 +56,11 @@ class Turn:
         tools: Toolbox,
         emit: Emit,
         clock: Callable[[], float] = time.monotonic,
+        expectation: Expectation | None = None,
+        price: Price | None = None,
     ) -> None:
+        self._expectation = expectation
+        self._price = price
         self._conversation = conversation
         self._model = model
         self._tools = tools
@@ -57,6 +68,7 @@ class Turn:
         self._clock = clock
         self._sources = Sources()
         self._usage = Usage()
+        self._costs: list[float | None] = []
         self._said: list[str] = []
 
     async def answer(self, question: str, max_turns: int) -> Answer:
@@ -75,24 +87,55 @@ class Turn:
     async def _ask_until_answered(self, max_turns: int) -> Answer:
         for _ in range(max_turns):
             response = await self._ask("auto")
-            if not response.tool_calls:
-                return self._result(response.content or "", response.finish_reason, response)
-            await self._run_calls(response.tool_calls)
+            if response.tool_calls:
+                await self._run_calls(response.tool_calls)
+            elif response.finish_reason != "incomplete":
+                return await self._settle(response)
         await self._conversation.add(Message(role="user", content=LIMIT_REACHED))
         response = await self._ask("none")
         return self._result(response.content or "", "incomplete", response, complete=False)
 
-    async def _ask(self, tool_choice: ToolChoice) -> NormalizedResponse:
-        self._said.clear()
-        request = Request(
+    async def _settle(self, response: NormalizedResponse) -> Answer:
+        """The answer; one that should be data and is not may be given once more."""
+        answer = self._result(response.content or "", response.finish_reason, response)
+        if self._expectation is None:
+            return answer
+        value = self._expectation.read(answer.text)
+        if isinstance(value, Mismatch):
+            await self._conversation.add(Message(role="user", content=WRONG_SHAPE.format(value.problem)))
+            response = await self._ask("none")
+            answer = self._result(response.content or "", response.finish_reason, response)
+            value = self._expectation.read(answer.text)
+        if isinstance(value, Mismatch):
+            raise InvalidResponse(
+                f"the answer does not keep the schema: {value.problem}",
+                hint="loosen the schema, or choose another model with `-m PROVIDER/MODEL`",
+            )
+        return msgspec.structs.replace(answer, parsed=value)
+
+    def explain(self, question: str) -> tuple[Reason, ...]:
+        """What the first call for this question would send, and why; nothing is sent or kept."""
+        asked = (*self._conversation.messages, Message(role="user", content=question))
+        return self._model.explain(self._request(asked, "auto"))
+
+    def _request(self, messages: tuple[Message, ...], tool_choice: ToolChoice) -> Request:
+        return Request(
             model=self._model.endpoint.model,
-            messages=self._conversation.messages,
+            messages=messages,
             tools=self._tools.specs(),
             tool_choice=tool_choice,
+            issuer=self._model.endpoint.issuer,
+            output_schema=self._expectation.schema if self._expectation else None,
         )
+
+    async def _ask(self, tool_choice: ToolChoice) -> NormalizedResponse:
+        self._said.clear()
+        request = self._request(self._conversation.messages, tool_choice)
+        self._costs.append(None)  # a call that breaks off may be charged for, and nobody says how much
         response = await self._model.send(request, self._emit)
         if response.usage is not None:
             self._usage += response.usage
+            self._costs[-1] = self._cost_of(response.usage)
         calls = response.tool_calls if tool_choice != "none" else None
         await self._conversation.add(
             Message(
@@ -102,9 +145,20 @@ class Turn:
                 reasoning=response.reasoning,
                 finish_reason=response.finish_reason,
                 provider_data=response.provider_data,
+                issuer=self._model.endpoint.issuer if response.provider_data else None,
             )
         )
         return response
+
+    def _cost_of(self, usage: Usage) -> float | None:
+        if self._price is None:
+            return None
+        endpoint = self._model.endpoint
+        return self._price(endpoint.provider.name, endpoint.model, usage)
+
+    def _cost(self) -> float | None:
+        known = [cost for cost in self._costs if cost is not None]
+        return sum(known) if known and len(known) == len(self._costs) else None
 
     async def _run_calls(self, calls: Sequence[ToolCall]) -> None:
         """Run the calls of one response side by side; results keep the order of the calls."""
@@ -175,6 +229,7 @@ class Turn:
             model=endpoint.model,
             api_mode=endpoint.provider.api_mode,
             complete=complete and reason != "length",
+            cost=self._cost(),
         )
 
 

@@ -1,7 +1,9 @@
 """The one way to a model. Every call goes through `ModelClient.send`, whoever asks and why."""
 
+import asyncio
 from collections.abc import Callable
 
+from hermes.agent.explain import Reason, explain
 from hermes.errors import AuthFailed, HttpStatus, IncompleteResponse, InvalidResponse, ModelError
 from hermes.events import Event
 from hermes.messages import NormalizedResponse
@@ -26,7 +28,10 @@ class ModelClient:
         """
         kwargs = self._transport.build_kwargs(request, self.endpoint.provider)
         http = self._transport.encode(kwargs, self.endpoint)
-        assembler = self._transport.assembler()
+        if self.endpoint.provider.sign is not None and self.endpoint.api_key is None:
+            # Credentials may have to be fetched first, from a file or a service.
+            http = await asyncio.to_thread(self.endpoint.provider.sign, http)
+        assembler = self._transport.assembler([tool.name for tool in request.tools])
         try:
             async with self._wire.open(http, emit) as reply:
                 if "json" in reply.headers.get("content-type", "").lower():
@@ -38,12 +43,16 @@ class ModelClient:
                             for delta in assembler.feed(payload):
                                 emit(delta)
         except HttpStatus as error:
-            raise self._explain(error) from error
+            raise self._read_error(error) from error
         return _whole(assembler.finish())
 
-    def _explain(self, error: HttpStatus) -> ModelError:
+    def explain(self, request: Request) -> tuple[Reason, ...]:
+        """What `send` would send, field by field, and why. Nothing is sent."""
+        return explain(type(self._transport), request, self.endpoint.provider)
+
+    def _read_error(self, error: HttpStatus) -> ModelError:
         explained = self._transport.read_error(error.status, error.body, error.retry_after)
-        if isinstance(explained, AuthFailed):
+        if isinstance(explained, AuthFailed) and explained.hint is None:
             keys = " or ".join(f"`{name}`" for name in self.endpoint.provider.key_env)
             explained.hint = f"check the key in {keys}" if keys else "check the key"
         return explained

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -21,15 +21,20 @@ class Agent:
     """A conversation with a model that can search and read.
 
     `model` is `PROVIDER/MODEL`, a provider, or empty for what the settings say; `tools` are toolsets
-    or tool names. Questions to one agent belong to one session. Use it as an async context manager,
+    or tool names. With `output_schema`, a JSON Schema, each answer is data that keeps it, in `parsed`.
+    Questions to one agent belong to one session. Use it as an async context manager,
     or call `run_sync` from code without an event loop.
     """
 
     def __init__(
-        self, model: str = "", tools: Sequence[str] = DEFAULT_TOOLS, config: Config | None = None
+        self,
+        model: str = "",
+        tools: Sequence[str] = DEFAULT_TOOLS,
+        config: Config | None = None,
+        output_schema: Mapping[str, Any] | None = None,
     ) -> None:
         self._config = config or load(os.environ)
-        self._terms = Terms(model=model, tools=tuple(tools))
+        self._terms = Terms(model=model, tools=tuple(tools), output_schema=output_schema)
         self._runtime = Runtime(self._config)
         self._dialogue: Dialogue | None = None
 
@@ -66,8 +71,9 @@ class Agent:
         """Close what is open. The conversation stays, and goes on with the next question."""
         await self._runtime.__aexit__()
         if self._dialogue is not None:
+            going_on = self._dialogue.terms
             self._terms = msgspec.structs.replace(
-                self._dialogue.terms, model=self._terms.model, tools=self._terms.tools
+                self._terms, session=going_on.session, history=going_on.history
             )
         self._runtime, self._dialogue = Runtime(self._config), None
 

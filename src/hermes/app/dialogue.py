@@ -1,16 +1,19 @@
 """A conversation that is kept: the loop, the session it belongs to, and the log it is written to."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from hermes.agent.loop import Conversation, Turn
+from hermes.agent.explain import Reason
+from hermes.agent.loop import Conversation, Price, Turn
 from hermes.agent.send import Emit, ModelClient
 from hermes.config import Redactor
 from hermes.errors import HermesError, Interrupted, StoreError
 from hermes.events import Answer, Done, Event, Failed, Notice, Started
 from hermes.messages import Message
+from hermes.protocols import Expectation
 from hermes.store import Session, Status, Store
 from hermes.tools.toolbox import Toolbox
 
@@ -26,6 +29,10 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     session: Session | None = None
     history: tuple[Message, ...] = ()
     max_turns: int | None = None
+    output_schema: Mapping[str, Any] | None = None
+    """A JSON Schema that every answer must keep."""
+    priced: bool = False
+    """Whether answers say what they cost at a vendor; the price list is slow to load."""
 
 
 class Journal:
@@ -72,11 +79,13 @@ def redact_message(message: Message, redact: Redactor) -> Message:
 
 
 class Standing(msgspec.Struct):
-    """What a dialogue knows of itself: its session, whether that is begun, and its limit."""
+    """What a dialogue knows of itself: its session, if that is begun, its limit, expectation and price."""
 
     session: Session
     is_new: bool
     max_turns: int
+    expectation: Expectation | None = None
+    price: Price | None = None
 
 
 class Dialogue:
@@ -109,7 +118,7 @@ class Dialogue:
             await self._journal.begin(self._standing.session, question)
             self._standing.is_new = False
         emit(Started(session_id, endpoint.provider.name, endpoint.model, endpoint.provider.api_mode))
-        turn = Turn(self._conversation, self._model, self._tools, emit)
+        turn = self._turn(emit)
         try:
             answer = await turn.answer(question, self._standing.max_turns)
         except HermesError as error:
@@ -123,6 +132,20 @@ class Dialogue:
         await self._journal.mark(session_id, "done")
         self._close(emit, Done(answer))
         return answer
+
+    def explain(self, question: str) -> tuple[Reason, ...]:
+        """What would be sent for this question, field by field, and why; nothing is sent or kept."""
+        return self._turn(lambda _event: None).explain(question)
+
+    def _turn(self, emit: Emit) -> Turn:
+        return Turn(
+            self._conversation,
+            self._model,
+            self._tools,
+            emit,
+            expectation=self._standing.expectation,
+            price=self._standing.price,
+        )
 
     def _close(self, emit: Emit, last: Event) -> None:
         for notice in self._journal.take_notices():

@@ -2,16 +2,19 @@
 
 import os
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from hermes import discover
-from hermes.agent.loop import Conversation
+from hermes.agent.loop import Conversation, Price
 from hermes.agent.send import ModelClient
 from hermes.app.dialogue import Dialogue, Journal, Standing, Terms
 from hermes.app.services import Services
 from hermes.config import Config
 from hermes.errors import StoreError
 from hermes.events import Notice
-from hermes.protocols import Endpoint, Provider, ProviderTransport, Wire
+from hermes.messages import Usage
+from hermes.protocols import Endpoint, Expectation, Provider, ProviderTransport, Wire
 from hermes.providers.base import Choice, Preferences, resolve
 from hermes.store import Session, Store, new_session_id
 from hermes.tools.toolbox import Toolbox, select
@@ -61,7 +64,13 @@ class Runtime:
             self._model(endpoint),
             Toolbox(select(terms.tools), self.services),
             journal,
-            Standing(session, terms.session is None, terms.max_turns or self.config.agent.max_turns),
+            Standing(
+                session,
+                terms.session is None,
+                terms.max_turns or self.config.agent.max_turns,
+                _expectation(terms.output_schema),
+                _price(endpoint.provider, terms.priced),
+            ),
         )
 
     def _open_store(self) -> Store | None:
@@ -83,6 +92,28 @@ class Runtime:
         mode = endpoint.provider.api_mode
         transport: ProviderTransport = discover.load("hermes.transports", mode, "protocol").Transport()
         return ModelClient(endpoint, transport, self.wire(endpoint.provider))
+
+
+def _expectation(schema: Mapping[str, Any] | None) -> Expectation | None:
+    """Loaded on use: a validator is more than most questions need."""
+    if schema is None:
+        return None
+    made: Expectation = discover.module("hermes.agent.structured").SchemaExpectation(schema)
+    return made
+
+
+def _price(provider: Provider, priced: bool) -> Price | None:
+    """What a provider's calls cost. A model in this process is free, and that needs no price list."""
+    if provider.engine is not None:
+        return _nothing
+    if not priced:
+        return None
+    price: Price = discover.module("hermes.agent.cost").in_dollars
+    return price
+
+
+def _nothing(_provider: str, _model: str, _usage: Usage) -> float:
+    return 0.0
 
 
 def _new_session(endpoint: Endpoint) -> Session:

@@ -153,7 +153,7 @@ def answer_payload(answer: Answer, calls: list[dict[str, Any]], error: HermesErr
         "api_mode": answer.api_mode,
         "finish_reason": answer.finish_reason,
         "usage": answer.usage,
-        "cost": None,
+        "cost": answer.cost,
         "error": _encode_error(error) if error else None,
     }
 

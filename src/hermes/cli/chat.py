@@ -3,16 +3,22 @@
 import asyncio
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
+import msgspec
 
+from hermes.agent.explain import Reason
 from hermes.app import DEFAULT_TOOLS, Dialogue, Runtime, Terms
-from hermes.cli._border import border, is_terminal, storable
+from hermes.cli._border import border, is_terminal, one_line, storable
+from hermes.cli._json import show_json
 from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
 from hermes.cli._settings import read_settings
 from hermes.errors import HermesError, UsageError
 from hermes.store import Session
+
+SHOWN_VALUE = 100
 
 
 @click.command()
@@ -24,6 +30,8 @@ from hermes.store import Session
 @click.option("-c", "--continue", "resume_last", is_flag=True, help="Go on with the last session.")
 @click.option("-r", "--resume", metavar="ID", help="Go on with this session.")
 @click.option("--tools", multiple=True, metavar="NAME", help="Toolsets or tools to offer, or `none`.")
+@click.option("--explain", is_flag=True, help="Show what would be sent and why, and send nothing.")
+@click.option("--schema", type=click.Path(dir_okay=False), help="A JSON Schema the answer must keep.")
 @click.option("--max-turns", type=click.IntRange(min=1), help="Model calls allowed for one answer.")
 def command(
     query: str | None,
@@ -34,6 +42,8 @@ def command(
     resume_last: bool,
     resume: str | None,
     tools: tuple[str, ...],
+    explain: bool,
+    schema: str | None,
     max_turns: int | None,
 ) -> int:
     """Ask one question with -q or on standard input, or hold a conversation."""
@@ -54,10 +64,18 @@ def command(
             session = runner.run(_find_session(runtime, resume_last, resume))
             history = runner.run(runtime.store().messages(session.id)) if session else ()
             terms = Terms(
-                model=model, tools=_tool_names(tools), session=session, history=history, max_turns=max_turns
+                model=model,
+                tools=_tool_names(tools),
+                session=session,
+                history=history,
+                max_turns=max_turns,
+                output_schema=_read_schema(schema) if schema else None,
+                priced=as_json or json_lines,
             )
             dialogue = runtime.converse(terms)
             _say_who_serves(runtime, model)
+            if explain:
+                return _show_reasons(dialogue.explain(question), as_json=as_json)
             if interactive:
                 return _talk(runner, dialogue, renderer)
             answer = runner.run(dialogue.ask(question, renderer.show))
@@ -93,6 +111,31 @@ async def _find_session(runtime: Runtime, resume_last: bool, resume: str | None)
     if session is None:
         raise UsageError("there is no session to go on with", hint='start one with `hermes chat -q "…"`')
     return session
+
+
+def _show_reasons(reasons: Sequence[Reason], *, as_json: bool) -> int:
+    if as_json:
+        show_json({"fields": reasons})
+        return 0
+    for reason in reasons:
+        value = one_line(msgspec.json.encode(reason.value).decode(), SHOWN_VALUE)
+        border().show(f"{reason.field}: {value}\n    because of {', '.join(reason.because)}\n")
+    return 0
+
+
+def _read_schema(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            schema = msgspec.json.decode(file.read())
+    except OSError as error:
+        raise UsageError(
+            f"cannot read `{path}`: {error.strerror}", hint="name a file that is there"
+        ) from error
+    except msgspec.DecodeError as error:
+        raise UsageError(f"`{path}` is not JSON: {error}", hint="a schema is a JSON object") from error
+    if not isinstance(schema, dict):
+        raise UsageError(f"`{path}` is not a JSON object", hint='begin with `{"type": "object"}`')
+    return schema
 
 
 def _tool_names(given: Sequence[str]) -> tuple[str, ...]:

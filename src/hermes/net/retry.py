@@ -8,7 +8,7 @@ import msgspec
 
 from hermes.errors import ConnectFailed, DeadlinePassed, Disconnected, HttpStatus, NetError
 
-_RETRIED_STATUSES = frozenset({408, 409, 425, 429})
+_RETRIED_STATUSES = frozenset({408, 409, 424, 425, 429})
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERROR = 500
 _JITTER = 0.25

@@ -1,6 +1,6 @@
-"""The chat-completions wire: OpenAI's first protocol, spoken by most servers since."""
+"""The chat-completions wire: the protocol that most model servers speak."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -9,6 +9,7 @@ from hermes.errors import InvalidResponse, ModelError
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import (
     FinishReason,
+    Image,
     Message,
     NormalizedResponse,
     ToolCall,
@@ -18,6 +19,8 @@ from hermes.messages import (
 )
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
 from hermes.transports.base import ConversionMemo, count, error_for_status, error_text, request_headers
+from hermes.transports.base.repair import Repairer
+from hermes.transports.base.spans import Span, SpanFilter, read_call, without_noise
 
 _FINISH: dict[str, FinishReason] = {
     "stop": "stop",
@@ -44,6 +47,7 @@ class _WireCall(msgspec.Struct):
     index: int | None = None
     id: str | int | None = None
     function: _Function | None = None
+    extra_content: dict[str, Any] | None = None
 
 
 class _WireMessage(msgspec.Struct):
@@ -52,6 +56,7 @@ class _WireMessage(msgspec.Struct):
     content: Any = None
     reasoning_content: str | None = None
     reasoning: str | None = None
+    reasoning_details: list[dict[str, Any]] | None = None
     refusal: str | None = None
     tool_calls: list[_WireCall] | None = None
     annotations: list[dict[str, Any]] | None = None
@@ -82,19 +87,24 @@ class _Slot:
         self.id = id
         self.name = ""
         self.pieces: list[str] = []
+        self.extra: dict[str, Any] | None = None
 
     def closed(self) -> bool:
         return isinstance(self.call().parse(), dict) and bool(self.pieces)
 
     def call(self, *, truncated: bool = False) -> ToolCall:
-        return ToolCall(id=self.id, name=self.name, arguments="".join(self.pieces), truncated=truncated)
+        data = {"extra_content": self.extra} if self.extra else None
+        return ToolCall(self.id, self.name, "".join(self.pieces), data, truncated)
 
 
 class _Assembler:
     """Builds one response. A whole reply is fed as one event, so both paths end in the same state."""
 
-    def __init__(self) -> None:
+    def __init__(self, tools: Collection[str] = ()) -> None:
+        self._tools = tools
         self._events = 0
+        self._spans = SpanFilter()
+        self._written_calls: list[str] = []
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._echo: list[str] | None = None
@@ -123,29 +133,38 @@ class _Assembler:
         if not event.choices:
             return ()
         choice = event.choices[0]
+        said = choice.delta or choice.message
+        deltas = self._take(said) if said is not None else []
         if choice.finish_reason is not None:
             self._finish = choice.finish_reason
-        said = choice.delta or choice.message
-        return self._take(said) if said is not None else ()
+            deltas += self._sort_out(self._spans.finish())
+        return deltas
 
     def feed_whole(self, body: bytes) -> Sequence[Delta]:
         deltas = self.feed(body)
         if self._finish is None and self._said_anything():
             # A whole reply is complete by arriving; servers that name no reason mean an ordinary end.
             self._finish = "stop"
+            return [*deltas, *self._sort_out(self._spans.finish())]
         return deltas
 
     def finish(self) -> NormalizedResponse:
         if not self._said_anything() and self._finish is None:
             raise InvalidResponse("the provider sent an empty reply")
+        if self._finish is not None:
+            # In a reply that broke off, what is held back may be half of a mark or of a call: no text.
+            self._sort_out(self._spans.finish())
         reason = map_finish_reason(self._finish)
         cut = self._finish is None or reason == "length"
         calls = [slot.call(truncated=cut and self._is_cut(slot)) for slot in self._slots]
+        if not calls:
+            written = (read_call(text, self._tools) for text in self._written_calls)
+            calls = [call for call in written if call is not None]
         if self._finish is None:
             self._data["partial"] = True
         elif str(self._finish).lower() not in _FINISH:
             self._data["raw_finish_reason"] = str(self._finish)
-        text: str | None = "".join(self._text) or None
+        text: str | None = without_noise("".join(self._text)) or None
         if self._refusal:
             self._data["refusal"] = "".join(self._refusal)
             if text is None and not calls:
@@ -166,13 +185,14 @@ class _Assembler:
         )
 
     def _said_anything(self) -> bool:
-        return bool(self._text or self._slots or self._reasoning or self._refusal)
+        said = self._text or self._slots or self._reasoning or self._refusal or self._written_calls
+        return bool(said)
 
     def _is_cut(self, slot: _Slot) -> bool:
         # The last call of a cut reply may look whole and still miss its end.
         return slot is self._slots[-1] or not slot.closed()
 
-    def _take(self, said: _WireMessage) -> Sequence[Delta]:
+    def _take(self, said: _WireMessage) -> list[Delta]:
         deltas: list[Delta] = []
         thought = said.reasoning_content if said.reasoning_content is not None else said.reasoning
         if said.reasoning_content is not None:
@@ -183,8 +203,9 @@ class _Assembler:
             deltas.append(Reasoning(thought))
         if said.content:
             text = said.content if isinstance(said.content, str) else join_parts(said.content)
-            self._text.append(text)
-            deltas.append(Text(text))
+            deltas += self._sort_out(self._spans.feed(text))
+        if said.reasoning_details:
+            merge_details(self._data.setdefault("reasoning_details", []), said.reasoning_details)
         if said.refusal:
             self._refusal.append(said.refusal)
         for piece in said.tool_calls or ():
@@ -193,11 +214,25 @@ class _Assembler:
             self._data.setdefault("annotations", []).extend(said.annotations)
         return deltas
 
+    def _sort_out(self, spans: Sequence[Span]) -> list[Delta]:
+        deltas: list[Delta] = []
+        for kind, text in spans:
+            if kind == "text":
+                self._text.append(text)
+                deltas.append(Text(text))
+            elif kind == "thought":
+                self._reasoning.append(text)
+                deltas.append(Reasoning(text))
+            else:
+                self._written_calls.append(text)
+        return deltas
+
     def _take_call(self, piece: _WireCall) -> None:
         id = str(piece.id) if piece.id not in (None, "") else None
         function = piece.function or _Function()
         slot = self._slot_for(piece.index, id, function)
         slot.id = slot.id or id
+        slot.extra = piece.extra_content or slot.extra
         if function.name:
             slot.name = function.name
         if function.arguments is not None:
@@ -231,9 +266,17 @@ class Transport:
 
     def __init__(self) -> None:
         self._memo = ConversionMemo(convert_message)
+        self._repair = Repairer()
+        self._echoes: tuple[str, tuple[str, ...]] = ("", ())
 
     def convert_messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        return self._memo.convert_all(messages)
+        return with_tool_images(messages, self._memo.convert_all(messages))
+
+    def _replay_to(self, issuer: str, echoes: tuple[str, ...]) -> None:
+        """Convert for this issuer from now on: what it sent under these keys goes back to it."""
+        if self._echoes != (issuer, echoes):
+            self._echoes = (issuer, echoes)
+            self._memo = ConversionMemo(lambda message: convert_message(message, issuer, echoes))
 
     def convert_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
         return [
@@ -263,7 +306,13 @@ class Transport:
             kwargs["tools"] = self.convert_tools(request.tools)
             if request.tool_choice != "auto":
                 kwargs["tool_choice"] = request.tool_choice
-        kwargs["messages"] = self.convert_messages(request.messages)
+        if request.output_schema is not None:
+            kwargs["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "schema": dict(request.output_schema), "strict": True},
+            }
+        self._replay_to(request.issuer, provider.echoes)
+        kwargs["messages"] = self.convert_messages(self._repair(request.messages, sees=provider.sees))
         return kwargs
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
@@ -278,8 +327,8 @@ class Transport:
             body=msgspec.json.encode(body),
         )
 
-    def assembler(self) -> _Assembler:
-        return _Assembler()
+    def assembler(self, tools: Collection[str] = ()) -> _Assembler:
+        return _Assembler(tools)
 
     def normalize_response(self, response: bytes) -> NormalizedResponse:
         assembler = _Assembler()
@@ -307,23 +356,70 @@ class Transport:
         return error_for_status(status, words, retry_after)
 
 
-def convert_message(message: Message) -> dict[str, Any]:
+def convert_message(message: Message, issuer: str = "", echoes: tuple[str, ...] = ()) -> dict[str, Any]:
     """One message in the vendor's form: only the keys the wire knows, so strict servers accept it."""
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content or ""}
-    wire: dict[str, Any] = {"role": message.role, "content": message.content}
+    wire: dict[str, Any] = {"role": message.role, "content": message.content or ""}
+    if message.images:
+        wire["content"] = [*_text_part(message.content), *map(_image_part, message.images)]
     if message.tool_calls:
-        wire["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments or "{}"},
-            }
-            for call in message.tool_calls
-        ]
-    elif message.content is None:
-        wire["content"] = ""
+        wire["content"] = message.content
+        wire["tool_calls"] = [_wire_call(call, echoes) for call in message.tool_calls]
+    if message.role == "assistant":
+        data = message.data_for(issuer)
+        wire |= {key: data[key] for key in echoes if key in data}
+        if "reasoning_content" in echoes:
+            # Servers that want their thoughts back want them on every turn, and refuse an empty text.
+            wire["reasoning_content"] = data.get("reasoning_content") or " "
     return wire
+
+
+def with_tool_images(messages: Sequence[Message], wire: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The wire takes pictures from users only: those of tool results follow the results of their turn."""
+    if not any(message.images for message in messages if message.role == "tool"):
+        return wire
+    placed: list[dict[str, Any]] = []
+    waiting: list[dict[str, Any]] = []
+    for message, converted in zip(messages, wire, strict=True):
+        if message.role != "tool" and waiting:
+            placed.append({"role": "user", "content": waiting})
+            waiting = []
+        placed.append(converted)
+        if message.role == "tool":
+            waiting += map(_image_part, message.images)
+    return [*placed, {"role": "user", "content": waiting}] if waiting else placed
+
+
+def merge_details(kept: list[dict[str, Any]], pieces: Sequence[dict[str, Any]]) -> None:
+    """Add reasoning details as they arrive: pieces of one text are joined, whatever else is kept."""
+    for piece in pieces:
+        last = kept[-1] if kept else None
+        same = last is not None and all(last.get(key) == piece.get(key) for key in ("index", "type"))
+        if last is None or not same or not isinstance(piece.get("text"), str):
+            kept.append(dict(piece))
+            continue
+        text = str(last.get("text") or "") + piece["text"]
+        last.update({key: value for key, value in piece.items() if value is not None} | {"text": text})
+
+
+def _wire_call(call: ToolCall, echoes: tuple[str, ...]) -> dict[str, Any]:
+    wire: dict[str, Any] = {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": call.arguments or "{}"},
+    }
+    extra = (call.provider_data or {}).get("extra_content")
+    return {**wire, "extra_content": extra} if extra and "extra_content" in echoes else wire
+
+
+def _text_part(text: str | None) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": text}] if text else []
+
+
+def _image_part(image: Image) -> dict[str, Any]:
+    url = image.url or f"data:{image.media_type};base64,{image.data}"
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def map_finish_reason(reason: object) -> FinishReason:

@@ -8,7 +8,16 @@ import pytest
 
 from hermes.agent.loop import LIMIT_REACHED, Conversation, Turn
 from hermes.agent.send import ModelClient
-from hermes.errors import AuthFailed, IncompleteResponse, InvalidResponse, NetError, ToolError, UnknownTool
+from hermes.agent.structured import SchemaExpectation
+from hermes.errors import (
+    AuthFailed,
+    IncompleteResponse,
+    InvalidResponse,
+    NetError,
+    ToolError,
+    UnknownTool,
+    UsageError,
+)
 from hermes.events import Text, ToolFinished, ToolStarted
 from hermes.messages import Message
 from hermes.net.client import Client
@@ -72,8 +81,9 @@ class Bench:
         await self.server.__aexit__(*error)
         assert self.server.refusals == []
 
-    def turn(self):
-        return Turn(self.conversation, self.model, self.tools, self.events.append)
+    def turn(self, schema=None):
+        expectation = SchemaExpectation(schema) if schema else None
+        return Turn(self.conversation, self.model, self.tools, self.events.append, expectation=expectation)
 
     async def ask(self, question="why?", max_turns=10):
         return await self.turn().answer(question, max_turns)
@@ -244,6 +254,41 @@ async def test_an_interrupt_while_text_streams_keeps_the_text():
             await running
         assert turn.partial().text == "so far "
         assert bench.log.kept[-1] == Message(role="assistant", content="so far ", finish_reason="incomplete")
+
+
+YEAR = {"type": "object", "properties": {"year": {"type": "integer"}}, "required": ["year"]}
+
+
+@pytest.mark.parametrize("text", ['{"year": 1991}', '```json\n{"year": 1991}\n```'])
+async def test_an_answer_that_keeps_its_schema_is_data(text):
+    async with Bench(says(text)) as bench:
+        turn = bench.turn(YEAR)
+        answer = await turn.answer("when?", 5)
+        assert (answer.parsed, answer.text) == ({"year": 1991}, text)
+        assert bench.server.bodies[0]["response_format"]["json_schema"]["schema"] == YEAR
+
+
+@pytest.mark.parametrize("wrong", ["In 1991.", '{"year": "1991"}', "{}"])
+async def test_an_answer_that_does_not_is_asked_for_once_more(wrong):
+    async with Bench(says(wrong), says('{"year": 1991}')) as bench:
+        turn = bench.turn(YEAR)
+        assert (await turn.answer("when?", 5)).parsed == {"year": 1991}
+        again = bench.server.bodies[1]
+        assert "does not keep the JSON Schema" in again["messages"][-1]["content"]
+        assert again["tool_choice"] == "none"
+
+
+async def test_an_answer_that_never_does_is_an_error():
+    async with Bench(says("In 1991.")) as bench:
+        turn = bench.turn(YEAR)
+        with pytest.raises(InvalidResponse, match="not JSON"):
+            await turn.answer("when?", 5)
+        assert len(bench.server.bodies) == 2
+
+
+def test_what_is_no_schema_is_said():
+    with pytest.raises(UsageError, match="no JSON Schema"):
+        SchemaExpectation({"type": "nonsense"})
 
 
 def stall_after(_serve, data):

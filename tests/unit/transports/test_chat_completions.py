@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hermes.errors import AuthFailed, InvalidResponse, ModelError, ProviderDown, RateLimited, RequestRejected
 from hermes.events import Reasoning, Text
-from hermes.messages import Message, ToolCall
+from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
 from hermes.transports.chat_completions import Transport
 
@@ -100,6 +100,7 @@ def test_a_longer_history_keeps_the_bytes_of_the_shorter_one():
         history.append(Message(role="user", content=f"question {turn}"))
         request = Request(model="m", messages=tuple(history), tools=(WEATHER,))
         bodies.append(transport.encode(transport.build_kwargs(request, PROVIDER), endpoint).body)
+        history.append(Message(role="assistant", content=f"answer {turn}"))
     for shorter, longer in itertools.pairwise(bodies):
         assert longer.startswith(shorter.removesuffix(b"]}"))
 
@@ -324,6 +325,144 @@ def test_content_in_parts_and_calls_with_objects_are_read():
     response = Transport().normalize_response(body)
     assert response.content == "ab"
     assert (response.tool_calls[0].id, response.tool_calls[0].arguments) == ("7", '{"x":1}')
+
+
+def assemble_with(tools, *payloads):
+    assembler = Transport().assembler(tools)
+    deltas = [delta for payload in payloads for delta in assembler.feed(payload)]
+    return assembler.finish(), deltas
+
+
+def test_thoughts_in_tags_at_the_start_are_reasoning_however_they_are_cut():
+    text = "<think>let me see</think>\n\nIt is <b>blue</b>, I <think> so."
+    for size in (1, 3, 7, 100):
+        pieces = [event(delta={"content": text[at : at + size]}) for at in range(0, len(text), size)]
+        response, deltas = assemble_with((), *pieces, event(delta={}, finish_reason="stop"))
+        assert (response.reasoning, response.content) == (
+            "let me see",
+            "\n\nIt is <b>blue</b>, I <think> so.",
+        )
+        assert "".join(d.delta for d in deltas if isinstance(d, Text)) == response.content
+
+
+KIMI = (
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0"
+    '<|tool_call_argument_begin|>{"town": "Bonn"}<|tool_call_end|><|tool_calls_section_end|>'
+)
+MINIMAX = (
+    '<minimax:tool_call><invoke name="weather"><parameter name="town">Bonn</parameter></invoke>'
+    "</minimax:tool_call>"
+)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '<tool_call>\n{"name": "weather", "arguments": {"town": "Bonn"}}\n</tool_call>',
+        KIMI,
+        MINIMAX,
+        "<start_function_call>call:weather{town:<escape>Bonn<escape>}<end_function_call>",
+    ],
+)
+def test_calls_written_out_as_text_are_calls(written):
+    response, deltas = assemble_with(
+        ["weather"], event(delta={"content": f"Sure. {written}"}, finish_reason="stop")
+    )
+    [call] = response.tool_calls
+    assert (call.name, call.parse()) == ("weather", {"town": "Bonn"})
+    assert (response.finish_reason, response.content.strip()) == ("tool_calls", "Sure.")
+    assert "weather" not in "".join(delta.delta for delta in deltas)
+
+
+def test_a_written_call_to_an_unknown_tool_is_neither_run_nor_shown():
+    text = 'Hm. <tool_call>{"name": "rm", "arguments": {}}</tool_call>'
+    response, _ = assemble_with(["weather"], event(delta={"content": text}, finish_reason="stop"))
+    assert (response.tool_calls, response.content, response.finish_reason) == (None, "Hm. ", "stop")
+
+
+def test_a_written_call_that_never_closes_is_text():
+    text = 'Use <tool_call>{"name": "weather"'
+    response, _ = assemble_with(["weather"], event(delta={"content": text}, finish_reason="stop"))
+    assert (response.tool_calls, response.content) == (None, text)
+
+
+def test_reasoning_details_are_joined_by_index_and_kept():
+    first = {"type": "reasoning.text", "index": 0, "text": "a"}
+    second = {"type": "reasoning.text", "index": 0, "text": "b", "signature": "s"}
+    other = {"type": "reasoning.encrypted", "index": 1, "data": "zz"}
+    response, _ = assemble(
+        event(delta={"reasoning_details": [first]}),
+        event(delta={"reasoning_details": [second, other], "content": "x"}, finish_reason="stop"),
+    )
+    assert response.provider_data["reasoning_details"] == [
+        {"type": "reasoning.text", "index": 0, "text": "ab", "signature": "s"},
+        other,
+    ]
+
+
+def echoing(*keys, issuer="me", history):
+    provider = msgspec.structs.replace(PROVIDER, echoes=keys)
+    request = Request(model="m", messages=history, issuer=issuer)
+    return Transport().build_kwargs(request, provider)["messages"]
+
+
+def test_what_a_provider_wants_back_goes_to_its_issuer_alone():
+    details = [{"type": "reasoning.text", "text": "t"}]
+    said = Message(role="assistant", content="a", provider_data={"reasoning_details": details}, issuer="me")
+    history = (Message(role="user", content="q"), said, Message(role="user", content="r"))
+    assert echoing("reasoning_details", history=history)[1]["reasoning_details"] == details
+    assert "reasoning_details" not in echoing("reasoning_details", issuer="you", history=history)[1]
+    assert "reasoning_details" not in echoing(history=history)[1]
+
+
+def test_servers_that_want_their_thoughts_get_them_on_every_turn():
+    thought = Message(role="assistant", content="a", provider_data={"reasoning_content": "t"}, issuer="me")
+    plain = Message(role="assistant", content="b")
+    ask = Message(role="user", content="q")
+    wire = echoing("reasoning_content", history=(ask, thought, ask, plain, ask))
+    assert [m.get("reasoning_content") for m in wire if m["role"] == "assistant"] == ["t", " "]
+
+
+def test_thought_signatures_of_calls_are_kept_and_echoed_where_wanted():
+    extra = {"google": {"thought_signature": "s"}}
+    piece = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}, "extra_content": extra}
+    response, _ = assemble(event(delta={"tool_calls": [piece]}, finish_reason="tool_calls"))
+    [call] = response.tool_calls
+    assert call.provider_data == {"extra_content": extra}
+    said = Message(role="assistant", tool_calls=(call,))
+    history = (said, Message(role="tool", tool_call_id="c", content="r"))
+    assert echoing("extra_content", history=history)[0]["tool_calls"][0]["extra_content"] == extra
+    assert "extra_content" not in echoing(history=history)[0]["tool_calls"][0]
+
+
+def test_pictures_of_users_and_tools_reach_the_wire():
+    picture = Image(media_type="image/png", data="AAAA")
+    call = ToolCall(id="c1", name="f", arguments="{}")
+    other = ToolCall(id="c2", name="f", arguments="{}")
+    history = (
+        Message(role="user", content="what is this?", images=(picture, Image(url="https://h/x.png"))),
+        Message(role="assistant", tool_calls=(call, other)),
+        Message(role="tool", tool_call_id="c1", content="a shot", images=(picture,)),
+        Message(role="tool", tool_call_id="c2", content="done"),
+    )
+    asked, _, first, second, shown = echoing(history=history)
+    data = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    assert asked["content"] == [
+        {"type": "text", "text": "what is this?"},
+        data,
+        {"type": "image_url", "image_url": {"url": "https://h/x.png"}},
+    ]
+    assert (first["content"], second["content"]) == ("a shot", "done")
+    assert shown == {"role": "user", "content": [data]}
+
+
+def test_a_schema_for_the_answer_is_sent_strict():
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    sent = build(output_schema=schema)["response_format"]
+    assert sent == {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "schema": schema, "strict": True},
+    }
 
 
 texts = st.text(max_size=40)
