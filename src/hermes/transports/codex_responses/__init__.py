@@ -1,0 +1,167 @@
+"""The Responses wire: a conversation as a list of items, with encrypted reasoning sent back to its maker."""
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hermes.errors import ModelError
+from hermes.messages import FinishReason, Message, NormalizedResponse
+from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
+from hermes.transports.base import ConversionMemo, error_for_status, error_text, request_headers
+from hermes.transports.base.repair import Repairer
+from hermes.transports.codex_responses.families import thinking
+from hermes.transports.codex_responses.items import convert
+from hermes.transports.codex_responses.reply import FINISH, Assembler, decode_response, read_usage
+
+_LEAST_OUTPUT = 16
+
+
+class Transport:
+    """The protocol itself. An instance remembers converted messages; its answers never change."""
+
+    api_mode: ApiMode = "codex_responses"
+
+    def __init__(self) -> None:
+        self._issuer = ""
+        self._memo = _memo_for("")
+        self._repair = Repairer()
+
+    def convert_messages(self, messages: Sequence[Message], issuer: str = "") -> list[dict[str, Any]]:
+        """The input items. A system message at the very start is none: it becomes the instructions."""
+        if issuer != self._issuer:
+            self._issuer, self._memo = issuer, _memo_for(issuer)
+        rest = messages[1:] if _instructions(messages) else messages
+        items: list[dict[str, Any]] = []
+        renamed: dict[str, str] = {}
+        sealed: set[str] = set()
+        for message, converted in zip(rest, self._memo.convert_all(rest), strict=True):
+            made: list[dict[str, Any]] = converted["items"]
+            if message.role == "assistant":
+                renamed = converted["renamed"]
+                if converted["is_sealed"]:
+                    made = [item for item in made if "encrypted_content" not in item or _is_new(item, sealed)]
+            elif renamed and message.tool_call_id in renamed:
+                made = [{**item, "call_id": renamed[message.tool_call_id]} for item in made]
+            items += made
+        return items
+
+    def convert_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+        return [
+            {
+                "type": "function",
+                "name": tool.name,
+                "description": tool.description,
+                "strict": False,
+                "parameters": dict(tool.parameters),
+            }
+            for tool in tools
+            if tool.name
+        ]
+
+    def build_kwargs(self, request: Request, provider: Provider) -> dict[str, Any]:
+        """The request as the vendor's SDK would be called. `input` stands last: the bytes before and
+        the older items stay the same from turn to turn, which is what prefix caches need."""
+        messages = self._repair(request.messages, sees=provider.sees)
+        kwargs: dict[str, Any] = {"model": request.model, "store": False}
+        instructions = _instructions(messages)
+        if instructions:
+            kwargs["instructions"] = instructions
+        limit = request.max_output_tokens or provider.max_tokens
+        if limit is not None:
+            kwargs["max_output_tokens"] = max(limit, _LEAST_OUTPUT)
+        if request.stream:
+            kwargs["stream"] = True
+        kwargs |= thinking(request.model, request.effort)
+        if request.output_schema is not None:
+            kwargs["text"] = {"format": _output_format(request.output_schema)}
+        if tools := self.convert_tools(request.tools):
+            kwargs |= {"tools": tools, "tool_choice": request.tool_choice, "parallel_tool_calls": True}
+        if provider.caches:
+            kwargs["prompt_cache_key"] = cache_key(instructions, tools)
+        kwargs["input"] = self.convert_messages(messages, request.issuer)
+        return kwargs
+
+    def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
+        body = dict(kwargs)
+        extra = body.pop("extra_body", None)
+        if extra:
+            body = {**extra, **body}
+        return HttpRequest(
+            method="POST",
+            url=f"{endpoint.base_url.rstrip('/')}/responses",
+            headers=request_headers(endpoint),
+            body=msgspec.json.encode(body),
+        )
+
+    def assembler(self, tools: Collection[str] = ()) -> Assembler:
+        return Assembler()
+
+    def normalize_response(self, response: bytes) -> NormalizedResponse:
+        assembler = Assembler()
+        assembler.feed_whole(response)
+        return assembler.finish()
+
+    def validate_response(self, response: bytes) -> bool:
+        try:
+            reply = decode_response(response)
+        except msgspec.DecodeError:
+            return False
+        if reply.error is not None or reply.status in ("failed", "cancelled"):
+            return False
+        why = reply.incomplete_details.reason if reply.incomplete_details else None
+        return bool(reply.output) or (reply.status == "incomplete" and why == "content_filter")
+
+    def extract_cache_stats(self, response: bytes) -> dict[str, int] | None:
+        usage = read_usage(decode_response(response).usage or {})
+        if not usage.cached_tokens and not usage.cache_write_tokens:
+            return None
+        return {"cached_tokens": usage.cached_tokens, "creation_tokens": usage.cache_write_tokens}
+
+    def map_finish_reason(self, reason: object) -> FinishReason:
+        """One of the closed set; what nobody knows counts as an ordinary end."""
+        return FINISH.get(str(reason).lower(), "stop")
+
+    def read_error(self, status: int, body: bytes, retry_after: float | None = None) -> ModelError:
+        words, _ = error_text(body)
+        return error_for_status(status, words, retry_after)
+
+
+def cache_key(instructions: str, tools: Sequence[Mapping[str, Any]]) -> str:
+    """Which cache to look in: the same for every session with these instructions and tools."""
+    known = sorted(msgspec.json.encode(tool, order="deterministic") for tool in tools)
+    digest = hashlib.sha256(b"\0".join((instructions.encode(errors="replace"), *known))).hexdigest()
+    return f"pck_{digest[:24]}"
+
+
+def _instructions(messages: Sequence[Message]) -> str:
+    return messages[0].content or "" if messages and messages[0].role == "system" else ""
+
+
+def _is_new(reasoning: Mapping[str, Any], seen: set[str]) -> bool:
+    """Whether this reasoning was not seen before; it has been now."""
+    size = len(seen)
+    seen.add(reasoning["encrypted_content"])
+    return len(seen) > size
+
+
+def _memo_for(issuer: str) -> ConversionMemo:
+    return ConversionMemo(lambda message: convert(message, issuer))
+
+
+def _output_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "json_schema", "name": "answer", "schema": dict(schema), "strict": _is_closed(schema)}
+
+
+def _is_closed(schema: object) -> bool:
+    """Whether every object names all its keys and requires them: what the strict mode asks of a schema."""
+    if isinstance(schema, list | tuple):
+        return all(map(_is_closed, schema))
+    if not isinstance(schema, Mapping):
+        return True
+    if schema.get("type") == "object" or "properties" in schema:
+        required, properties = schema.get("required") or (), schema.get("properties") or {}
+        if schema.get("additionalProperties") is not False or set(required) != set(properties):
+            return False
+    return all(map(_is_closed, schema.values()))
