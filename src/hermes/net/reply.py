@@ -7,12 +7,15 @@ import aiohttp
 import msgspec
 
 from hermes.errors import NetError, ProtocolBroken, TooLarge
-from hermes.net import faults
+from hermes.net import aws_events, faults
+from hermes.net.aws_events import AwsEventDecoder
 from hermes.net.inflate import Damaged, Inflater
 from hermes.net.sse import SseDecoder
 from hermes.protocols import HttpRequest
 
-CREDENTIALS = frozenset({"authorization", "proxy-authorization", "x-api-key", "api-key", "cookie"})
+CREDENTIALS = frozenset(
+    {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-amz-security-token", "cookie"}
+)
 _QUOTED = 200
 _LOOK = 0.5
 
@@ -74,13 +77,20 @@ class Reply:
     async def events(self) -> AsyncIterator[Sequence[bytes]]:
         """The data of each event, one batch per network read that finished any."""
         media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if media_type != "text/event-stream":
+        decoder: SseDecoder | AwsEventDecoder
+        if media_type == "text/event-stream":
+            decoder = SseDecoder(self._caps.event)
+        elif media_type == aws_events.MEDIA_TYPE:
+            decoder = AwsEventDecoder()
+        else:
             raise await self._not_events(media_type)
-        feed = SseDecoder(self._caps.event).feed
+        feed = decoder.feed
         self._start()
         while chunk := await self._chunk():
             if batch := feed(chunk):
                 yield batch
+        if isinstance(decoder, AwsEventDecoder):
+            decoder.finish()
 
     async def read_start(self, limit: int) -> bytes:
         """The first bytes of a body that explains a failure: cut at the limit, and where it breaks."""

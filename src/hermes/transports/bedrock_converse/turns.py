@@ -1,0 +1,149 @@
+"""The turns going out: a message as a role and its blocks."""
+
+import binascii
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hermes.messages import Image, Message, ToolCall
+from hermes.transports.bedrock_converse.families import UNKNOWN_FAMILY, Family
+
+BLANK = "(empty)"
+BLOCKS = "converse_blocks"
+"""Where a turn's signed reasoning is kept, with the order of the blocks around it."""
+
+_FORMATS = {"png": "png", "jpeg": "jpeg", "jpg": "jpeg", "gif": "gif", "webp": "webp"}
+_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_TOOL_USE_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
+
+
+class WireThought(msgspec.Struct, omit_defaults=True):
+    """Of a whole reply: `reasoningText`; of a delta: its fields themselves."""
+
+    reasoningText: "WireThought | None" = None  # noqa: N815
+    text: str | None = None
+    signature: str | None = None
+    redactedContent: str | None = None  # noqa: N815
+
+
+class _StoredBlock(msgspec.Struct):
+    """A block of an earlier turn: sealed reasoning, its text, or which of its calls stood here."""
+
+    reasoningContent: WireThought | None = None  # noqa: N815
+    text: str | None = None
+    toolUse: int | None = None  # noqa: N815
+
+
+def legal_name(name: str) -> str:
+    """A tool's name as the wire takes it; a changed one ends in a digest, so that no two become one."""
+    return _legal(name, _TOOL_NAME)
+
+
+def convert_message(message: Message, issuer: str, family: Family = UNKNOWN_FAMILY) -> dict[str, Any]:
+    """One message as a role and its blocks; never without a block, never with a blank text."""
+    match message.role:
+        case "assistant":
+            return {"role": "assistant", "content": _assistant_blocks(message, issuer, family) or _text("")}
+        case "tool":
+            return {"role": "user", "content": _result_blocks(message, family)}
+        case "system":
+            reminder = f"<system-reminder>\n{message.content or BLANK}\n</system-reminder>"
+            return {"role": "user", "content": _text(reminder)}
+        case _:
+            images = [_image(image) for image in message.images]
+            said = message.content if (message.content or "").strip() else None
+            return {"role": "user", "content": [*(_text(said) if said or not images else ()), *images]}
+
+
+def _text(text: str | None) -> list[dict[str, Any]]:
+    return [{"text": text if (text or "").strip() else BLANK}]
+
+
+def _assistant_blocks(message: Message, issuer: str, family: Family) -> list[dict[str, Any]]:
+    said = _text(message.content) if (message.content or "").strip() else []
+    calls = [_call(call, family) for call in message.tool_calls]
+    stored = _stored(message.data_for(issuer).get(BLOCKS))
+    if "".join(block.text or "" for block in stored) == (message.content or ""):
+        ordered = [block for entry in stored for block in _replayed(entry, calls)]
+        if sum(block in calls for block in ordered) == len(calls):
+            return ordered
+    sealed = [block for entry in stored if entry.reasoningContent for block in _replayed(entry, calls)]
+    return [*sealed, *said, *calls]
+
+
+def _stored(blocks: object) -> list[_StoredBlock]:
+    """The blocks of an earlier turn; nothing when they are not what this protocol once kept."""
+    try:
+        stored = msgspec.convert(blocks or [], list[_StoredBlock])
+    except msgspec.ValidationError:
+        return []
+    return stored if all(_is_whole(block) for block in stored) else []
+
+
+def _is_whole(block: _StoredBlock) -> bool:
+    thought = block.reasoningContent
+    if thought is None or thought.redactedContent:
+        return thought is None or thought.reasoningText is None
+    signed = thought.reasoningText
+    return signed is not None and signed.text is not None and bool(signed.signature)
+
+
+def _replayed(entry: _StoredBlock, calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    if entry.reasoningContent is not None:
+        return [{"reasoningContent": msgspec.to_builtins(entry.reasoningContent)}]
+    if entry.toolUse is not None:
+        return list(calls[entry.toolUse : entry.toolUse + 1])
+    return _text(entry.text) if (entry.text or "").strip() else []
+
+
+def _call(call: ToolCall, family: Family) -> dict[str, Any]:
+    arguments = call.parse()
+    if not family.tools:
+        return {"text": f"(called `{call.name}` with `{call.arguments}`)"}
+    return {
+        "toolUse": {
+            "toolUseId": _legal(call.id or "", _TOOL_USE_ID),
+            "name": legal_name(call.name),
+            "input": arguments if isinstance(arguments, dict) else {},
+        }
+    }
+
+
+def _result_blocks(message: Message, family: Family) -> list[dict[str, Any]]:
+    content = [*_text(message.content), *map(_image, message.images)]
+    if not family.tools:
+        return content
+    result: dict[str, Any] = {
+        "toolUseId": _legal(message.tool_call_id or "", _TOOL_USE_ID),
+        "content": content,
+    }
+    if message.is_error and family.tool_status:
+        result["status"] = "error"
+    return [{"toolResult": result}]
+
+
+def _image(image: Image) -> dict[str, Any]:
+    """A picture's block; words in its place when the wire has no form for it."""
+    format = _FORMATS.get(image.media_type.lower().removeprefix("image/"))
+    if format and _is_base64(image.data):
+        return {"image": {"format": format, "source": {"bytes": image.data}}}
+    where = f" at {image.url}" if image.url else f" of type `{image.media_type}`" if image.media_type else ""
+    return {"text": f"(an image{where} that cannot be shown here)"}
+
+
+def _is_base64(data: str) -> bool:
+    try:
+        return bool(binascii.a2b_base64(data, strict_mode=True))
+    except ValueError:
+        return False
+
+
+def _legal(text: str, pattern: re.Pattern[str]) -> str:
+    if pattern.fullmatch(text):
+        return text
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:12]
+    return f"{_ILLEGAL.sub('_', text)[:51]}_{digest}"
