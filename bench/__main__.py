@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from bench import server
 from bench.calls import measure_call, measure_chunk, measure_concurrency
+from bench.convert import measure_convert
 from bench.install import measure_install
 from bench.measure import Figure, Plan
 from bench.start import measure_one_shot, measure_scout, measure_start
@@ -21,6 +22,7 @@ MEASURES: dict[str, Callable[[Plan], list[Figure]]] = {
     "one-shot": measure_one_shot,
     "call": measure_call,
     "chunk": measure_chunk,
+    "convert": measure_convert,
     "concurrency": measure_concurrency,
     "turn": measure_turn,
     "install": measure_install,

@@ -7,7 +7,6 @@ lean as it goes (no cookies, no pool limit, no decompression) with its own defau
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
 
 import aiohttp
 import msgspec
@@ -26,17 +25,17 @@ from bench.measure import (
     settle,
     units_per_second,
 )
+from bench.wires import CHAT, VENDORS, Wire
 from hermes import __version__
 from hermes.agent.send import ModelClient
 from hermes.events import Event
 from hermes.messages import Message
 from hermes.net.client import Client
-from hermes.protocols import Endpoint, HttpRequest, Request
-from hermes.providers.custom import PROVIDER
-from hermes.transports.chat_completions import Transport
+from hermes.protocols import Request
 
 IN_FLIGHT = 100
 USER_AGENT = f"hermes/{__version__}"
+GOAL, VENDOR_GOAL = Goal(1.6), Goal(1.8)
 
 
 class Post(msgspec.Struct, frozen=True):
@@ -53,10 +52,10 @@ def new_request(model: str, *, stream: bool) -> Request:
     return Request(model=model, messages=(message,), stream=stream)
 
 
-def new_client(server: str, model: str) -> tuple[ModelClient, Client]:
+def new_client(wire: Wire, server: str, model: str) -> tuple[ModelClient, Client]:
     """Hermes' own way to a model, and the sockets under it, to be closed."""
-    wire = Client(environ={}, user_agent=USER_AGENT)
-    return ModelClient(Endpoint(provider=PROVIDER, model=model, base_url=server), Transport(), wire), wire
+    client = Client(environ={}, user_agent=USER_AGENT)
+    return ModelClient(wire.endpoint(server, model), wire.transport(), client), client
 
 
 async def new_session() -> aiohttp.ClientSession:
@@ -69,29 +68,25 @@ async def new_session() -> aiohttp.ClientSession:
     )
 
 
-def prepare(server: str, request: Request) -> Post:
-    endpoint = Endpoint(provider=PROVIDER, model=request.model, base_url=server)
-    transport = Transport()
-    http: HttpRequest = transport.encode(transport.build_kwargs(request, PROVIDER), endpoint)
+def prepare(wire: Wire, server: str, request: Request) -> Post:
+    transport = wire.transport()
+    http = transport.encode(
+        transport.build_kwargs(request, wire.provider), wire.endpoint(server, request.model)
+    )
     return Post(url=URL(http.url), headers=dict(http.headers), body=http.body)
 
 
-async def call_by_hand(session: aiohttp.ClientSession, post: Post) -> Any:
+async def call_by_hand(wire: Wire, session: aiohttp.ClientSession, post: Post) -> str:
     async with session.post(post.url, data=post.body, headers=post.headers) as response:
-        return json.loads(await response.read())
+        return wire.text_of(json.loads(await response.read()))
 
 
-async def stream_by_hand(session: aiohttp.ClientSession, post: Post) -> str:
+async def stream_by_hand(wire: Wire, session: aiohttp.ClientSession, post: Post) -> str:
     texts: list[str] = []
-    rest = b""
+    read, rest = wire.read, b""
     async with session.post(post.url, data=post.body, headers=post.headers) as response:
         async for piece in response.content.iter_any():
-            *lines, rest = (rest + piece).split(b"\n")
-            for line in lines:
-                if line.startswith(b"data: ") and line != b"data: [DONE]":
-                    choices = json.loads(line[6:])["choices"]
-                    if choices:
-                        texts.append(choices[0]["delta"].get("content") or "")
+            rest = read(rest + piece, texts)
     return "".join(texts)
 
 
@@ -102,21 +97,19 @@ def drop(_event: Event) -> None:
 class Bench:
     """Hermes and the floor over one server, on one loop."""
 
-    def __init__(self, plan: Plan, runner: asyncio.Runner, model: str, *, stream: bool) -> None:
+    def __init__(self, plan: Plan, runner: asyncio.Runner, model: str, wire: Wire, *, stream: bool) -> None:
         self._runner = runner
-        self._model, self._stream = model, stream
-        self._post = prepare(plan.server, new_request(model, stream=stream))
-        self._client, self._wire = new_client(plan.server, model)
+        self._model, self._stream, self._wire = model, stream, wire
+        self._post = prepare(wire, plan.server, new_request(model, stream=stream))
+        self._model_client, self._client = new_client(wire, plan.server, model)
         self._session = runner.run(new_session())
 
     async def ask_hermes(self) -> str | None:
-        return (await self._client.send(new_request(self._model, stream=self._stream), drop)).content
+        return (await self._model_client.send(new_request(self._model, stream=self._stream), drop)).content
 
-    async def ask_by_hand(self) -> str | None:
-        if self._stream:
-            return await stream_by_hand(self._session, self._post)
-        text: str = (await call_by_hand(self._session, self._post))["choices"][0]["message"]["content"]
-        return text
+    async def ask_by_hand(self) -> str:
+        ask = stream_by_hand if self._stream else call_by_hand
+        return await ask(self._wire, self._session, self._post)
 
     def compare(
         self, load: Callable[[Work], Work], units: int, meter: Meter, rounds: int
@@ -128,7 +121,7 @@ class Bench:
         return value, floor
 
     def close(self) -> None:
-        self._runner.run(self._wire.close())
+        self._runner.run(self._client.close())
         self._runner.run(self._session.close())
 
 
@@ -148,36 +141,46 @@ def side_by_side(ask: Work, times: int) -> Work:
 
 
 def measure_call(plan: Plan) -> list[Figure]:
-    calls = 200
-    with asyncio.Runner() as runner:
-        bench = Bench(plan, runner, "bench", stream=False)
-        value, floor = bench.compare(
-            lambda ask: one_by_one(ask, calls), calls, cpu_per_unit, plan.rounds(40, 6)
-        )
-        bench.close()
-    return [_cpu("call", "a model call, CPU", value, floor)]
-
-
-def measure_chunk(plan: Plan) -> list[Figure]:
     return [
-        _measure_stream(plan, "chunk", "a chunk in bursts, CPU", "bench-burst-2000"),
-        _measure_stream(plan, "chunk.single", "a chunk in its own write, CPU", "bench-paced-500"),
+        _measure_calls(plan, "call", CHAT, GOAL),
+        *(_measure_calls(plan, f"call.{wire.name}", wire, VENDOR_GOAL) for wire in VENDORS),
     ]
 
 
-def _measure_stream(plan: Plan, name: str, what: str, model: str) -> Figure:
+def _measure_calls(plan: Plan, name: str, wire: Wire, goal: Goal) -> Figure:
+    calls = 200
+    with asyncio.Runner() as runner:
+        bench = Bench(plan, runner, "bench", wire, stream=False)
+        value, floor = bench.compare(
+            lambda ask: one_by_one(ask, calls), calls, cpu_per_unit, plan.rounds(20, 6)
+        )
+        bench.close()
+    return _cpu(name, "a model call, CPU", (value, floor), goal)
+
+
+def measure_chunk(plan: Plan) -> list[Figure]:
+    in_bursts, alone = "bench-burst-2000", "bench-paced-500"
+    return [
+        _measure_stream(plan, "chunk", in_bursts, CHAT, GOAL),
+        _measure_stream(plan, "chunk.single", alone, CHAT, GOAL),
+        *(_measure_stream(plan, f"chunk.{wire.name}", in_bursts, wire, VENDOR_GOAL) for wire in VENDORS),
+    ]
+
+
+def _measure_stream(plan: Plan, name: str, model: str, wire: Wire, goal: Goal) -> Figure:
     chunks = int(model.rpartition("-")[2])
     with asyncio.Runner() as runner:
-        bench = Bench(plan, runner, model, stream=True)
+        bench = Bench(plan, runner, model, wire, stream=True)
         value, floor = bench.compare(lambda ask: ask, chunks, cpu_per_unit, plan.rounds(40, 8))
         bench.close()
-    return _cpu(name, what, value, floor)
+    what = "a chunk in its own write, CPU" if "paced" in model else "a chunk in bursts, CPU"
+    return _cpu(name, what, (value, floor), goal)
 
 
 def measure_concurrency(plan: Plan) -> list[Figure]:
     each = 5
     with asyncio.Runner() as runner:
-        bench = Bench(plan, runner, "bench", stream=False)
+        bench = Bench(plan, runner, "bench", CHAT, stream=False)
         value, floor = bench.compare(
             lambda ask: side_by_side(ask, each), each * IN_FLIGHT, units_per_second, plan.rounds(40, 8)
         )
@@ -187,5 +190,6 @@ def measure_concurrency(plan: Plan) -> list[Figure]:
     return [Figure(name="concurrency", what=what, value=value, floor=floor, unit="calls/s", goal=goal)]
 
 
-def _cpu(name: str, what: str, value: float, floor: float) -> Figure:
-    return Figure(name=name, what=what, value=value * MICRO, floor=floor * MICRO, unit="µs", goal=Goal(1.6))
+def _cpu(name: str, what: str, seconds: tuple[float, float], goal: Goal) -> Figure:
+    value, floor = (part * MICRO for part in seconds)
+    return Figure(name=name, what=what, value=value, floor=floor, unit="µs", goal=goal)

@@ -1,15 +1,15 @@
 """A model provider on loopback that costs next to nothing: it reads as little as it can, and replies
-with prepared bytes. Run as a module it prints its port, and serves until its stdin is closed.
+with prepared bytes, in the format of the path. Run as a module it prints its port, and serves until its
+stdin is closed.
 
 The model's name says what it answers: `bench` a short text, `bench-burst-N` a text of N chunks,
 `bench-paced-N` the same with each chunk in a network write of its own, `bench-tools-N` a call of the
-tool `echo` until the request holds N results, and then a short text.
+tool `echo` until the request holds N results, and then a short text (chat completions alone).
 """
 
 import asyncio
 import contextlib
 import itertools
-import json
 import os
 import re
 import subprocess
@@ -19,26 +19,30 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from bench.replies import CALL, CALL_ID, CHAT, CONVERSE, MESSAGES, RESPONSES, Format, encode
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PATH = b"POST /v1/chat/completions "
 SHORT = 20
 PACE = 0.0002
 """Seconds between two paced chunks: enough for a reader to fall asleep in between."""
 BURSTS = (1, 4, 16, 2, 8, 32, 3, 12)
 """Chunks per network write, over and over."""
 
+FORMATS = {
+    b"chat/completions": CHAT,
+    b"messages": MESSAGES,
+    b"responses": RESPONSES,
+    b"converse": CONVERSE,
+    b"converse-stream": CONVERSE,
+}
+"""What is spoken at each path, without the version and the model in front of it."""
+
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
-_MODEL = re.compile(rb'"model":"bench(?:-(burst|paced|tools)-(\d+))?"')
+_PATH = re.compile(rb"POST /v1/(?:model/[^/ ]+/)?([a-z/-]+) ")
+_MODEL = re.compile(rb'(?:"model":"|/model/)bench(?:-(burst|paced|tools)-(\d+))?["/]')
 _STREAMED = b'"stream":true'
 _TOOL_RESULT = b'"role":"tool"'
-_CALL_ID = b"call_000000"
-_USAGE = {"prompt_tokens": 120, "completion_tokens": 40, "total_tokens": 160}
-_CALL = {
-    "index": 0,
-    "id": _CALL_ID.decode(),
-    "type": "function",
-    "function": {"name": "echo", "arguments": '{"text": "the same words again and again"}'},
-}
+_END = b"0\r\n\r\n"
 
 
 class Reply(NamedTuple):
@@ -83,41 +87,38 @@ class Connection(asyncio.Protocol):
 
 
 def reply_to(head: bytes, body: bytes) -> Reply:
-    model = _MODEL.search(body)
-    if not head.startswith(PATH) or model is None:
+    path = _PATH.match(head)
+    model = _MODEL.search(head) or _MODEL.search(body)
+    if path is None or path[1] not in FORMATS or model is None:
         return _not_found()
-    kind, count = model[1] or b"burst", int(model[2] or SHORT)
-    is_streamed = _STREAMED in body
+    spoken, kind, count = FORMATS[path[1]], model[1] or b"burst", int(model[2] or SHORT)
+    is_streamed = _STREAMED in body or path[1] == b"converse-stream"
     if kind == b"tools":
+        if spoken is not CHAT:
+            return _not_found()
         results = body.count(_TOOL_RESULT)
         if results < count:
-            prepared = _call(is_streamed)
-            return Reply((prepared.replace(_CALL_ID, b"call_%06d" % results),))
+            return Reply((_call(is_streamed).replace(CALL_ID.encode(), b"call_%06d" % results),))
         count = SHORT
     if not is_streamed:
-        return _whole(count)
-    return _stream(count, is_paced=kind == b"paced")
+        return _whole(spoken, count)
+    return _stream(spoken, count, is_paced=kind == b"paced")
 
 
 @cache
 def _not_found() -> Reply:
-    body = b'{"error":{"message":"no such path or model"}}'
-    return Reply(
-        (_head("404 Not Found", f"Content-Type: application/json\r\nContent-Length: {len(body)}") + body,)
-    )
+    return Reply((_json("404 Not Found", {"error": {"message": "no such path or model"}}),))
 
 
 @cache
-def _whole(words: int) -> Reply:
-    message = {"role": "assistant", "content": "".join(_words(words))}
-    return Reply((_json(message, "stop"),))
+def _whole(spoken: Format, count: int) -> Reply:
+    return Reply((_json("200 OK", spoken.whole(_words(count))),))
 
 
 @cache
-def _stream(words: int, *, is_paced: bool) -> Reply:
-    deltas: list[dict[str, Any]] = [{"content": word} for word in _words(words)]
-    chunks = [_framed(event) for event in _events(deltas, "stop")]
-    head = _event_head()
+def _stream(spoken: Format, count: int, *, is_paced: bool) -> Reply:
+    chunks = [b"%x\r\n%s\r\n" % (len(event), event) for event in spoken.events(_words(count))]
+    head = _head("200 OK", f"Content-Type: {spoken.media_type}\r\nTransfer-Encoding: chunked")
     if is_paced:
         return Reply((head, *chunks, _END), PACE)
     return Reply((head, *_bursts(chunks), _END))
@@ -125,63 +126,13 @@ def _stream(words: int, *, is_paced: bool) -> Reply:
 
 @cache
 def _call(is_streamed: bool) -> bytes:
-    """A call of `echo`, its arguments streamed in the pieces that vendors send."""
-    if not is_streamed:
-        return _json({"role": "assistant", "content": None, "tool_calls": [_CALL]}, "tool_calls")
-    function = _CALL["function"]
-    assert isinstance(function, dict)
-    opening = {**_CALL, "function": {"name": function["name"], "arguments": ""}}
-    pieces = re.findall(r" ?\S+", function["arguments"])
-    deltas: list[dict[str, Any]] = [{"content": None, "tool_calls": [opening]}]
-    deltas += [{"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} for piece in pieces]
-    return _event_head() + b"".join(map(_framed, _events(deltas, "tool_calls"))) + _END
+    reply = _stream(CALL, SHORT, is_paced=False) if is_streamed else _whole(CALL, SHORT)
+    return b"".join(reply.writes)
 
 
-def _words(count: int) -> Iterator[str]:
-    return itertools.islice(
-        itertools.cycle((" the", " answer", " is", " in", " here", " some", "where")), count
-    )
-
-
-def _json(message: dict[str, Any], reason: str) -> bytes:
-    choice = {"index": 0, "message": message, "finish_reason": reason}
-    body = _encode({**_common("chat.completion"), "choices": [choice], "usage": _USAGE})
-    return _with_json("200 OK", body)
-
-
-def _events(deltas: Sequence[dict[str, Any]], reason: str) -> Iterator[bytes]:
-    """The events of a stream: one per delta, then the end, the usage and the vendor's last word."""
-    common = _common("chat.completion.chunk")
-    first, *rest = deltas
-    for delta in ({"role": "assistant", **first}, *rest):
-        yield _encode({**common, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-    yield _encode({**common, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
-    yield _encode({**common, "choices": [], "usage": _USAGE})
-    yield b"[DONE]"
-
-
-def _common(kind: str) -> dict[str, Any]:
-    id = "chatcmpl-9kR2mTz4QwXbV7"
-    return {
-        "id": id,
-        "object": kind,
-        "created": 1760000000,
-        "model": "bench",
-        "system_fingerprint": "fp_0a1b2c3d",
-    }
-
-
-def _encode(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
-
-
-def _framed(event: bytes) -> bytes:
-    """An event as one chunk of a chunked body."""
-    line = b"data: " + event + b"\n\n"
-    return b"%x\r\n%s\r\n" % (len(line), line)
-
-
-_END = b"0\r\n\r\n"
+def _words(count: int) -> list[str]:
+    words = itertools.cycle((" the", " answer", " is", " in", " here", " some", "where"))
+    return list(itertools.islice(words, count))
 
 
 def _bursts(chunks: Sequence[bytes]) -> Iterator[bytes]:
@@ -193,11 +144,8 @@ def _bursts(chunks: Sequence[bytes]) -> Iterator[bytes]:
         yield burst
 
 
-def _event_head() -> bytes:
-    return _head("200 OK", "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked")
-
-
-def _with_json(status: str, body: bytes) -> bytes:
+def _json(status: str, value: dict[str, Any]) -> bytes:
+    body = encode(value)
     return _head(status, f"Content-Type: application/json\r\nContent-Length: {len(body)}") + body
 
 

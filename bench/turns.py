@@ -15,6 +15,7 @@ from yarl import URL
 
 from bench.calls import drop, new_session
 from bench.measure import MICRO, Figure, Goal, Plan, cpu_per_unit, medians, sampler, settle
+from bench.wires import KEY
 from hermes.agent.loop import Conversation
 from hermes.agent.prompt import SYSTEM
 from hermes.agent.send import ModelClient
@@ -31,7 +32,6 @@ from hermes.transports.chat_completions import Transport
 
 LENGTHS = (10, 100, 400)
 QUESTION = "Say the same words as often as you like, then answer."
-KEY = "sk-bench-0123456789abcdef"
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 

@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from bench import calls, turns
-from bench.server import Connection
+from bench import calls, turns, wires
+from bench.server import FORMATS, Connection
 
 from hermes.app import Runtime
 from hermes.config import load
@@ -47,27 +47,40 @@ def requests(heard):
     return found
 
 
+@pytest.mark.parametrize("spoken", [wires.CHAT, *wires.VENDORS], ids=lambda spoken: spoken.name)
 @pytest.mark.parametrize(
     ("model", "stream"), [("bench", False), ("bench-burst-300", True), ("bench-paced-20", True)]
 )
-async def test_a_call_is_the_same_by_hand(recorded, model, stream):
+async def test_a_call_is_the_same_by_hand(recorded, spoken, model, stream):
     server, take = recorded
-    client, wire = calls.new_client(server, model)
+    client, sockets = calls.new_client(spoken, server, model)
     session = await calls.new_session()
-    post = calls.prepare(server, calls.new_request(model, stream=stream))
+    post = calls.prepare(spoken, server, calls.new_request(model, stream=stream))
 
     ours = (await client.send(calls.new_request(model, stream=stream), calls.drop)).content
     sent_by_us = take()
-    if stream:
-        theirs = await calls.stream_by_hand(session, post)
-    else:
-        theirs = (await calls.call_by_hand(session, post))["choices"][0]["message"]["content"]
+    by_hand = calls.stream_by_hand if stream else calls.call_by_hand
+    theirs = await by_hand(spoken, session, post)
     sent_by_hand = take()
-    await wire.close()
+    await sockets.close()
     await session.close()
 
     assert ours == theirs
+    assert ours.count("answer") > 2
     assert requests(sent_by_us) == requests(sent_by_hand)
+
+
+@pytest.mark.parametrize("spoken", wires.VENDORS, ids=lambda spoken: spoken.name)
+def test_a_stream_is_read_by_hand_however_it_is_cut(spoken):
+    path = {"anthropic_messages": b"messages", "codex_responses": b"responses"}
+    words = [" the", " answer", " is"]
+    sent = b"".join(FORMATS[path.get(spoken.name, b"converse")].events(words))
+
+    texts, rest = [], b""
+    for at in range(0, len(sent), 7):
+        rest = spoken.read(rest + sent[at : at + 7], texts)
+
+    assert (texts, rest) == (words, b"")
 
 
 async def test_an_agent_run_is_the_same_by_hand(recorded, tmp_path):

@@ -70,6 +70,39 @@ async def test_a_text_is_the_same_however_it_comes(post):
     assert text_of(events((await post({"model": "bench-paced-50", "stream": True}))[2])) == whole
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "media_type", "finished"),
+    [
+        ("/v1/messages", {"model": "bench-burst-9"}, "application/json", b'"stop_reason":"end_turn"'),
+        (
+            "/v1/messages",
+            {"model": "bench-burst-9", "stream": True},
+            "text/event-stream",
+            b'"type":"message_stop"',
+        ),
+        ("/v1/responses", {"model": "bench-burst-9"}, "application/json", b'"status":"completed","model"'),
+        (
+            "/v1/responses",
+            {"model": "bench-burst-9", "stream": True},
+            "text/event-stream",
+            b'"type":"response.completed"',
+        ),
+        ("/v1/model/bench-burst-9/converse", {}, "application/json", b'"stopReason":"end_turn"'),
+        (
+            "/v1/model/bench-burst-9/converse-stream",
+            {},
+            "application/vnd.amazon.eventstream",
+            b'"stopReason":"end_turn"',
+        ),
+    ],
+)
+async def test_the_path_says_which_format_is_spoken(post, path, body, media_type, finished):
+    status, kind, said = await post(body, path)
+
+    assert (status, kind) == (200, media_type)
+    assert said.count(finished) == 1
+
+
 async def test_the_tool_is_called_until_enough_results_are_there(post):
     result = {"role": "tool", "tool_call_id": "x", "content": "y"}
     body = {"model": "bench-tools-2", "messages": []}
@@ -103,7 +136,13 @@ async def test_a_streamed_call_joins_to_the_whole_one(post):
 
 @pytest.mark.parametrize(
     ("path", "model"),
-    [("/v1/models", "bench"), ("/v1/chat/completions", "other"), ("/v1/chat/completions", "bench-odd-3")],
+    [
+        ("/v1/models", "bench"),
+        ("/v1/model/other/converse", "other"),
+        ("/v1/messages", "bench-tools-2"),
+        ("/v1/chat/completions", "other"),
+        ("/v1/chat/completions", "bench-odd-3"),
+    ],
 )
 async def test_what_is_not_there_is_404(post, path, model):
     assert (await post({"model": model}, path))[0] == 404
