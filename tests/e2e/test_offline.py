@@ -31,7 +31,7 @@ async def test_the_answer_as_one_object(hermes):
         "scout",
         "chat_completions",
     )
-    assert (answer["finish_reason"], answer["cost"], answer["error"]) == ("stop", None, None)
+    assert (answer["finish_reason"], answer["cost"], answer["error"]) == ("stop", 0.0, None)
     assert {call["name"] for call in answer["tool_calls"]} == {"web_search", "web_extract"}
     assert all(call["served_by"] == "local" for call in answer["tool_calls"])
     for cited in answer["citations"]:
@@ -124,3 +124,13 @@ async def test_the_version_and_the_help_are_there(hermes):
     page = (await hermes("--help")).out
     for command in ("chat", "config", "doctor", "extract", "index", "search", "sessions"):
         assert re.search(rf"^  {command}  +\S", page, flags=re.MULTILINE)
+
+
+async def test_what_would_be_sent_is_explained_and_not_sent(hermes):
+    outcome = await hermes("chat", "-q", "hi", "--explain", "--json")
+    fields = {reason["field"]: reason["because"] for reason in outcome.json()["fields"]}
+    assert fields["messages"] == ["the conversation"]
+    assert "the tools offered" in fields["tools"]
+    shown = await hermes("chat", "-q", "hi", "--explain")
+    assert "because of the conversation" in shown.out
+    assert (await hermes("sessions", "list", "--json")).json() == {"sessions": []}

@@ -21,6 +21,7 @@ PROVIDER = Provider(
     title="Scout (built in)",
     api_mode="chat_completions",
     key_required=False,
+    sees=False,
     auth_style="none",
     default_model="scout-1",
     models=("scout-1",),
