@@ -18,7 +18,16 @@ from hermes.messages import (
     with_ids,
 )
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
-from hermes.transports.base import ConversionMemo, count, error_for_status, error_text, request_headers
+from hermes.transports.base import (
+    ConversionMemo,
+    cache_stats,
+    count,
+    error_for_status,
+    error_text,
+    read_failure,
+    read_whole,
+    request_headers,
+)
 from hermes.transports.base.repair import Repairer
 from hermes.transports.base.spans import Span, SpanFilter, read_call, without_noise
 
@@ -331,9 +340,7 @@ class Transport:
         return _Assembler(tools)
 
     def normalize_response(self, response: bytes) -> NormalizedResponse:
-        assembler = _Assembler()
-        assembler.feed_whole(response)
-        return assembler.finish()
+        return read_whole(self.assembler(), response)
 
     def validate_response(self, response: bytes) -> bool:
         try:
@@ -343,17 +350,13 @@ class Transport:
         return event.error is None and bool(event.choices)
 
     def extract_cache_stats(self, response: bytes) -> dict[str, int] | None:
-        usage = read_usage(_decode_event(response).usage or {})
-        if not usage.cached_tokens and not usage.cache_write_tokens:
-            return None
-        return {"cached_tokens": usage.cached_tokens, "creation_tokens": usage.cache_write_tokens}
+        return cache_stats(read_usage(_decode_event(response).usage or {}))
 
     def map_finish_reason(self, reason: object) -> FinishReason:
         return map_finish_reason(reason)
 
     def read_error(self, status: int, body: bytes, retry_after: float | None = None) -> ModelError:
-        words, _ = error_text(body)
-        return error_for_status(status, words, retry_after)
+        return read_failure(status, body, retry_after)
 
 
 def convert_message(message: Message, issuer: str = "", echoes: tuple[str, ...] = ()) -> dict[str, Any]:

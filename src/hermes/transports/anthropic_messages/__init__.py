@@ -35,7 +35,13 @@ from hermes.transports.anthropic_messages.turns import (
     unique_ids,
     user_turn,
 )
-from hermes.transports.base import ConversionMemo, error_for_status, error_text, request_headers
+from hermes.transports.base import (
+    ConversionMemo,
+    cache_stats,
+    read_failure,
+    read_whole,
+    request_headers,
+)
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.repair import Repairer
 from hermes.transports.base.schema import object_schema, strict_schema
@@ -105,9 +111,7 @@ class Transport:
         return Assembler({legal(name): name for name in tools})
 
     def normalize_response(self, response: bytes) -> NormalizedResponse:
-        assembler = self.assembler()
-        assembler.feed_whole(response)
-        return assembler.finish()
+        return read_whole(self.assembler(), response)
 
     def validate_response(self, response: bytes) -> bool:
         try:
@@ -119,17 +123,13 @@ class Transport:
         return bool(reply.content) or str(reply.stop_reason) in FINISH.keys() - {"tool_use"}
 
     def extract_cache_stats(self, response: bytes) -> dict[str, int] | None:
-        usage = read_usage(decode_reply(response).usage or {})
-        if not usage.cached_tokens and not usage.cache_write_tokens:
-            return None
-        return {"cached_tokens": usage.cached_tokens, "creation_tokens": usage.cache_write_tokens}
+        return cache_stats(read_usage(decode_reply(response).usage or {}))
 
     def map_finish_reason(self, reason: object) -> FinishReason:
         return map_finish_reason(reason)
 
     def read_error(self, status: int, body: bytes, retry_after: float | None = None) -> ModelError:
-        words, _ = error_text(body)
-        return error_for_status(status, words, retry_after)
+        return read_failure(status, body, retry_after)
 
     def _tools(self, request: Request, messages: Sequence[Message], family: Family) -> dict[str, Any]:
         tools, choice = self.convert_tools(request.tools), request.tool_choice

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from hermes.errors import AuthFailed, ModelError, ProviderDown, RateLimited, RequestRejected
-from hermes.messages import Message
-from hermes.protocols import AuthStyle, Endpoint
+from hermes.messages import Message, NormalizedResponse, Usage
+from hermes.protocols import Assembler, AuthStyle, Endpoint
 
 AUTH_HEADERS: dict[AuthStyle, Callable[[str], tuple[str, str]]] = {
     "bearer": lambda key: ("Authorization", f"Bearer {key}"),
@@ -70,6 +70,25 @@ def error_text(body: bytes) -> tuple[str, str]:
         return str(error)[:_QUOTED_FAILURE], ""
     words = error.get("message") or error.get("detail") or error.get("error") or ""
     return str(words)[:_QUOTED_FAILURE], str(error.get("code") or error.get("type") or "")
+
+
+def read_whole(assembler: Assembler, body: bytes) -> NormalizedResponse:
+    """The response in a complete reply, by the way its stream would have gone."""
+    assembler.feed_whole(body)
+    return assembler.finish()
+
+
+def cache_stats(usage: Usage) -> dict[str, int] | None:
+    """What the prompt cache did; None when it did nothing."""
+    if not usage.cached_tokens and not usage.cache_write_tokens:
+        return None
+    return {"cached_tokens": usage.cached_tokens, "creation_tokens": usage.cache_write_tokens}
+
+
+def read_failure(status: int, body: bytes, retry_after: float | None) -> ModelError:
+    """The error that a reply with an error status stands for."""
+    words, _ = error_text(body)
+    return error_for_status(status, words, retry_after)
 
 
 def error_for_status(status: int, words: str, retry_after: float | None) -> ModelError:

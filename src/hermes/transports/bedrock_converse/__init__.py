@@ -13,7 +13,7 @@ import msgspec
 from hermes.errors import ModelError
 from hermes.messages import FinishReason, Message, NormalizedResponse
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
-from hermes.transports.base import ConversionMemo, request_headers
+from hermes.transports.base import ConversionMemo, cache_stats, read_whole, request_headers
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.repair import Repairer
 from hermes.transports.base.schema import object_schema
@@ -94,9 +94,7 @@ class Transport:
         return Assembler(self._names)
 
     def normalize_response(self, response: bytes) -> NormalizedResponse:
-        assembler = self.assembler()
-        assembler.feed_whole(response)
-        return assembler.finish()
+        return read_whole(self.assembler(), response)
 
     def validate_response(self, response: bytes) -> bool:
         try:
@@ -106,10 +104,7 @@ class Transport:
         return reply.output is not None and reply.output.message is not None
 
     def extract_cache_stats(self, response: bytes) -> dict[str, int] | None:
-        usage = read_usage(decode_reply(response).usage or {})
-        if not usage.cached_tokens and not usage.cache_write_tokens:
-            return None
-        return {"cached_tokens": usage.cached_tokens, "creation_tokens": usage.cache_write_tokens}
+        return cache_stats(read_usage(decode_reply(response).usage or {}))
 
     def map_finish_reason(self, reason: object) -> FinishReason:
         return map_finish_reason(reason)

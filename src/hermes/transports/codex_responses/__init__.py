@@ -9,7 +9,13 @@ import msgspec
 from hermes.errors import ModelError
 from hermes.messages import FinishReason, Message, NormalizedResponse
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
-from hermes.transports.base import ConversionMemo, error_for_status, error_text, request_headers
+from hermes.transports.base import (
+    ConversionMemo,
+    cache_stats,
+    read_failure,
+    read_whole,
+    request_headers,
+)
 from hermes.transports.base.repair import Repairer
 from hermes.transports.codex_responses.families import thinking
 from hermes.transports.codex_responses.items import convert
@@ -99,9 +105,7 @@ class Transport:
         return Assembler()
 
     def normalize_response(self, response: bytes) -> NormalizedResponse:
-        assembler = Assembler()
-        assembler.feed_whole(response)
-        return assembler.finish()
+        return read_whole(self.assembler(), response)
 
     def validate_response(self, response: bytes) -> bool:
         try:
@@ -114,18 +118,14 @@ class Transport:
         return bool(reply.output) or (reply.status == "incomplete" and why == "content_filter")
 
     def extract_cache_stats(self, response: bytes) -> dict[str, int] | None:
-        usage = read_usage(decode_response(response).usage or {})
-        if not usage.cached_tokens and not usage.cache_write_tokens:
-            return None
-        return {"cached_tokens": usage.cached_tokens, "creation_tokens": usage.cache_write_tokens}
+        return cache_stats(read_usage(decode_response(response).usage or {}))
 
     def map_finish_reason(self, reason: object) -> FinishReason:
         """One of the closed set; what nobody knows counts as an ordinary end."""
         return FINISH.get(str(reason).lower(), "stop")
 
     def read_error(self, status: int, body: bytes, retry_after: float | None = None) -> ModelError:
-        words, _ = error_text(body)
-        return error_for_status(status, words, retry_after)
+        return read_failure(status, body, retry_after)
 
 
 def cache_key(instructions: str, tools: Sequence[Mapping[str, Any]]) -> str:
