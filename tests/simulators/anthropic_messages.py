@@ -15,7 +15,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from simulators.scripted import Exchange, ScriptedServer, http_reply
+from simulators.model import ModelSimulator
+from simulators.scripted import Received, http_reply
 from simulators.typed import misfit
 
 try:
@@ -173,39 +174,12 @@ def stream_reply(made: Iterable[dict[str, Any]]) -> bytes:
     return http_reply(200, "".join(lines).encode(), content_type="text/event-stream; charset=utf-8")
 
 
-class MessagesSimulator:
-    def __init__(self, *script: Reply) -> None:
-        self.bodies: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        self.refusals: list[str] = []
-        self._script = script
-        self._server = ScriptedServer(self._serve)
+class MessagesSimulator(ModelSimulator):
+    def problem_with(self, request: Received, body: dict[str, Any]) -> str | None:
+        return refuse_headers(request.path, request.headers) or refusal(body)
 
-    @property
-    def base_url(self) -> str:
-        return self._server.url
-
-    async def __aenter__(self) -> "MessagesSimulator":
-        await self._server.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._server.__aexit__(*error)
-
-    async def _serve(self, exchange: Exchange) -> None:
-        request = exchange.request
-        assert request is not None
-        self.headers.append(request.headers)
-        body = json.loads(request.body)
-        self.bodies.append(body)
-        problem = refuse_headers(request.path, request.headers) or refusal(body)
-        if problem:
-            self.refusals.append(problem)
-            await exchange.send(fails(400, "invalid_request_error", problem)(body))
-        else:
-            answer = self._script[min(len(self.bodies), len(self._script)) - 1]
-            await exchange.send(answer(body))
-        exchange.close()
+    def refused(self, problem: str) -> bytes:
+        return fails(400, "invalid_request_error", problem)({})
 
 
 def refuse_headers(path: str, headers: dict[str, str]) -> str | None:

@@ -23,7 +23,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from simulators.scripted import Exchange, Received, ScriptedServer, http_reply
+from simulators.model import ModelSimulator
+from simulators.scripted import Received, http_reply
 
 pytest.importorskip("botocore", reason="botocore's service model is the oracle of this wire")
 
@@ -141,43 +142,25 @@ def json_reply(body: dict[str, Any]) -> bytes:
     return http_reply(200, json.dumps(body).encode(), content_type="application/json")
 
 
-class ConverseSimulator:
+class ConverseSimulator(ModelSimulator):
     def __init__(self, *script: Reply) -> None:
-        self.bodies: list[dict[str, Any]] = []
+        super().__init__(*script)
         self.requests: list[Received] = []
-        self.refusals: list[str] = []
-        self._script = script
-        self._server = ScriptedServer(self._serve)
 
-    @property
-    def base_url(self) -> str:
-        return self._server.url
-
-    async def __aenter__(self) -> "ConverseSimulator":
-        await self._server.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._server.__aexit__(*error)
-
-    async def _serve(self, exchange: Exchange) -> None:
-        request = exchange.request
-        assert request is not None
+    def answer(self, request: Received) -> bytes:
         self.requests.append(request)
-        answer = self._answer(request)
-        await exchange.send(answer)
-        exchange.close()
-
-    def _answer(self, request: Received) -> bytes:
         if problem := _stranger(request):
             self.refusals.append(problem)
             return fails(403, "UnrecognizedClientException", problem)({}, False)
-        body = json.loads(request.body)
-        self.bodies.append(body)
-        if problem := refusal(request.path, body):
-            self.refusals.append(problem)
-            return fails(400, "ValidationException", problem)({}, False)
-        reply = self._script[min(len(self.bodies), len(self._script)) - 1]
+        return super().answer(request)
+
+    def problem_with(self, request: Received, body: dict[str, Any]) -> str | None:
+        return refusal(request.path, body)
+
+    def refused(self, problem: str) -> bytes:
+        return fails(400, "ValidationException", problem)({}, False)
+
+    def answered(self, reply: Callable[..., bytes], request: Received, body: dict[str, Any]) -> bytes:
         return reply(body, request.path.endswith("/converse-stream"))
 
 

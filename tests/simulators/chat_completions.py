@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from simulators.scripted import Exchange, ScriptedServer, http_reply
+from simulators.model import ModelSimulator
+from simulators.scripted import Received, http_reply
 from simulators.typed import misfit
 
 try:
@@ -89,39 +90,14 @@ def raw(reply: bytes) -> Reply:
     return lambda _request: reply
 
 
-class ChatSimulator:
-    def __init__(self, *script: Reply) -> None:
-        self.bodies: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        self.refusals: list[str] = []
-        self._script = script
-        self._server = ScriptedServer(self._serve)
+class ChatSimulator(ModelSimulator):
+    prefix = "/v1"
 
-    @property
-    def base_url(self) -> str:
-        return f"{self._server.url}/v1"
+    def problem_with(self, request: Received, body: dict[str, Any]) -> str | None:
+        return refusal(request.path, body)
 
-    async def __aenter__(self) -> "ChatSimulator":
-        await self._server.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._server.__aexit__(*error)
-
-    async def _serve(self, exchange: Exchange) -> None:
-        request = exchange.request
-        assert request is not None
-        self.headers.append(request.headers)
-        body = json.loads(request.body)
-        self.bodies.append(body)
-        problem = refusal(request.path, body)
-        if problem:
-            self.refusals.append(problem)
-            await exchange.send(fails(400, problem)(body))
-        else:
-            answer = self._script[min(len(self.bodies), len(self._script)) - 1]
-            await exchange.send(answer(body))
-        exchange.close()
+    def refused(self, problem: str) -> bytes:
+        return fails(400, problem)({})
 
 
 def refusal(path: str, body: dict[str, Any]) -> str | None:

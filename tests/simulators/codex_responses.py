@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from simulators.scripted import Exchange, ScriptedServer, http_reply
+from simulators.model import ModelSimulator
+from simulators.scripted import Received, http_reply
 from simulators.typed import misfit
 
 try:
@@ -189,42 +190,20 @@ def _pieces(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-class ResponsesSimulator:
+class ResponsesSimulator(ModelSimulator):
     """With `keeps_items` it knows reasoning by its id, as the vendor's server does when it stores."""
 
+    prefix = "/v1"
+
     def __init__(self, *script: Reply, keeps_items: bool = False) -> None:
-        self.bodies: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        self.refusals: list[str] = []
-        self._script = script
+        super().__init__(*script)
         self._keeps_items = keeps_items
-        self._server = ScriptedServer(self._serve)
 
-    @property
-    def base_url(self) -> str:
-        return f"{self._server.url}/v1"
+    def problem_with(self, request: Received, body: dict[str, Any]) -> str | None:
+        return refusal(request.path, body, keeps_items=self._keeps_items)
 
-    async def __aenter__(self) -> "ResponsesSimulator":
-        await self._server.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._server.__aexit__(*error)
-
-    async def _serve(self, exchange: Exchange) -> None:
-        request = exchange.request
-        assert request is not None
-        self.headers.append(request.headers)
-        body = json.loads(request.body)
-        self.bodies.append(body)
-        problem = refusal(request.path, body, keeps_items=self._keeps_items)
-        if problem:
-            self.refusals.append(problem)
-            await exchange.send(fails(400, problem)(body))
-        else:
-            answer = self._script[min(len(self.bodies), len(self._script)) - 1]
-            await exchange.send(answer(body))
-        exchange.close()
+    def refused(self, problem: str) -> bytes:
+        return fails(400, problem)({})
 
 
 def refusal(path: str, body: dict[str, Any], *, keeps_items: bool = False) -> str | None:

@@ -24,9 +24,10 @@ from hermes.transports.base import (
     count,
     error_for_status,
     error_text,
+    post_json,
+    read_event,
     read_failure,
     read_whole,
-    request_headers,
 )
 from hermes.transports.base.repair import Repairer
 from hermes.transports.base.spans import Span, SpanFilter, read_call, without_noise
@@ -127,10 +128,7 @@ class _Assembler:
         if not payload or payload == b"[DONE]":
             return ()
         self._events += 1
-        try:
-            event = _decode_event(payload)
-        except msgspec.DecodeError as error:
-            raise InvalidResponse(f"event {self._events} of the reply is malformed: {error}") from error
+        event = read_event(_decode_event, payload, self._events)
         if event.error is not None:
             raise _error_event(event.error, payload)
         if event.usage:
@@ -325,16 +323,7 @@ class Transport:
         return kwargs
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
-        body = dict(kwargs)
-        extra = body.pop("extra_body", None)
-        if extra:
-            body = {**extra, **body}
-        return HttpRequest(
-            method="POST",
-            url=f"{endpoint.base_url.rstrip('/')}/chat/completions",
-            headers=request_headers(endpoint),
-            body=msgspec.json.encode(body),
-        )
+        return post_json(f"{endpoint.base_url.rstrip('/')}/chat/completions", kwargs, endpoint)
 
     def assembler(self, tools: Collection[str] = ()) -> _Assembler:
         return _Assembler(tools)

@@ -35,13 +35,7 @@ from hermes.transports.anthropic_messages.turns import (
     unique_ids,
     user_turn,
 )
-from hermes.transports.base import (
-    ConversionMemo,
-    cache_stats,
-    read_failure,
-    read_whole,
-    request_headers,
-)
+from hermes.transports.base import ConversionMemo, cache_stats, post_json, read_failure, read_whole
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.repair import Repairer
 from hermes.transports.base.schema import object_schema, strict_schema
@@ -95,17 +89,8 @@ class Transport:
         return kwargs
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
-        body = dict(kwargs)
-        extra = body.pop("extra_body", None)
-        if extra:
-            body = {**extra, **body}
         base = endpoint.base_url.rstrip("/").removesuffix("/v1")
-        return HttpRequest(
-            method="POST",
-            url=f"{base}/v1/messages",
-            headers=request_headers(endpoint),
-            body=msgspec.json.encode(body),
-        )
+        return post_json(f"{base}/v1/messages", kwargs, endpoint)
 
     def assembler(self, tools: Collection[str] = ()) -> Assembler:
         return Assembler({legal(name): name for name in tools})

@@ -8,7 +8,7 @@ import msgspec
 from hermes.errors import InvalidResponse, ModelError
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, ToolCall, Usage, with_ids
-from hermes.transports.base import count, error_for_status, error_text
+from hermes.transports.base import count, error_for_status, error_text, read_event
 
 BLOCKS = "anthropic_content_blocks"
 """Where a response keeps its blocks in order, when only their maker can read some of them."""
@@ -142,10 +142,7 @@ class Assembler:
         if not payload or payload == b"[DONE]":
             return ()
         self._events += 1
-        try:
-            event = _decode_event(payload)
-        except msgspec.DecodeError as error:
-            raise InvalidResponse(f"event {self._events} of the reply is malformed: {error}") from error
+        event = read_event(_decode_event, payload, self._events)
         match event.type:
             case "error":
                 raise _error_event(event.error, payload)

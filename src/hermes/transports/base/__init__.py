@@ -1,13 +1,15 @@
 """What every wire protocol needs: headers for a key, numbers made safe, words for a failure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from hermes.errors import AuthFailed, ModelError, ProviderDown, RateLimited, RequestRejected
+from hermes.errors import AuthFailed, InvalidResponse, ModelError, ProviderDown, RateLimited, RequestRejected
 from hermes.messages import Message, NormalizedResponse, Usage
-from hermes.protocols import Assembler, AuthStyle, Endpoint
+from hermes.protocols import Assembler, AuthStyle, Endpoint, HttpRequest
+
+T = TypeVar("T")
 
 AUTH_HEADERS: dict[AuthStyle, Callable[[str], tuple[str, str]]] = {
     "bearer": lambda key: ("Authorization", f"Bearer {key}"),
@@ -50,6 +52,25 @@ def request_headers(endpoint: Endpoint) -> dict[str, str]:
         name, value = AUTH_HEADERS[provider.auth_style](endpoint.api_key.reveal())
         headers[name] = value
     return headers
+
+
+def post_json(url: str, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
+    """A call as the vendor's SDK would send it: what `extra_body` holds goes beside the known fields."""
+    body = dict(kwargs)
+    extra = body.pop("extra_body", None)
+    if extra:
+        body = {**extra, **body}
+    return HttpRequest(
+        method="POST", url=url, headers=request_headers(endpoint), body=msgspec.json.encode(body)
+    )
+
+
+def read_event(decode: Callable[[bytes], T], payload: bytes, number: int) -> T:
+    """One event of a stream in its typed form; a malformed one is named by its number."""
+    try:
+        return decode(payload)
+    except msgspec.DecodeError as error:
+        raise InvalidResponse(f"event {number} of the reply is malformed: {error}") from error
 
 
 def count(value: object) -> int:

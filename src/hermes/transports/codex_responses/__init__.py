@@ -9,13 +9,7 @@ import msgspec
 from hermes.errors import ModelError
 from hermes.messages import FinishReason, Message, NormalizedResponse
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
-from hermes.transports.base import (
-    ConversionMemo,
-    cache_stats,
-    read_failure,
-    read_whole,
-    request_headers,
-)
+from hermes.transports.base import ConversionMemo, cache_stats, post_json, read_failure, read_whole
 from hermes.transports.base.repair import Repairer
 from hermes.transports.codex_responses.families import thinking
 from hermes.transports.codex_responses.items import convert
@@ -90,16 +84,7 @@ class Transport:
         return kwargs
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
-        body = dict(kwargs)
-        extra = body.pop("extra_body", None)
-        if extra:
-            body = {**extra, **body}
-        return HttpRequest(
-            method="POST",
-            url=f"{endpoint.base_url.rstrip('/')}/responses",
-            headers=request_headers(endpoint),
-            body=msgspec.json.encode(body),
-        )
+        return post_json(f"{endpoint.base_url.rstrip('/')}/responses", kwargs, endpoint)
 
     def assembler(self, tools: Collection[str] = ()) -> Assembler:
         return Assembler()

@@ -9,7 +9,7 @@ import msgspec
 from hermes.errors import InvalidResponse, ModelError
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, Usage, with_ids
-from hermes.transports.base import count, error_for_status, error_text
+from hermes.transports.base import count, error_for_status, error_text, read_event
 from hermes.transports.codex_responses.items import ASIDES, Collected, Item, Part
 
 FINISH: dict[str, FinishReason] = {
@@ -150,10 +150,7 @@ class Assembler:
         if not payload or payload == b"[DONE]":
             return ()
         self._events += 1
-        try:
-            event = _decode_event(payload)
-        except msgspec.DecodeError as error:
-            raise InvalidResponse(f"event {self._events} of the reply is malformed: {error}") from error
+        event = read_event(_decode_event, payload, self._events)
         if event.type in _PIECES:
             return self._take_piece(_PIECES[event.type], event)
         if event.item is not None:
