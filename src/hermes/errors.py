@@ -18,10 +18,19 @@ HermesError                    exit code 1, an optional hint
 │   ├── ProtocolBroken         the peer does not speak the protocol
 │   └── HttpStatus             an answer with an error status, after all retries
 ├── ModelError                 the provider answered, and not with an answer
-│   ├── AuthFailed             the key is missing, wrong or not allowed
-│   ├── RateLimited            too many requests or no quota: says when to come back
+│   ├── AuthFailed             the key is missing, wrong or not allowed: another key
+│   ├── QuotaExhausted         the key has nothing left to spend: another key, not a wait
+│   ├── RateLimited            too many requests: says when to come back
 │   ├── RequestRejected        the request is wrong: repeating it will not help
+│   │   ├── ModelNotFound      ... there is no such model: another name
+│   │   ├── ContextOverflow    ... the conversation is too long: make it shorter
+│   │   ├── OutputLimitTooHigh ... the wanted output is: ask for less, says how much
+│   │   ├── FieldRefused       ... a field of it is not known there: leave it out
+│   │   ├── ReasoningRefused   ... what was thought earlier is not taken back: leave it out
+│   │   ├── PictureRefused     ... a picture is not taken: tell it in words
+│   │   └── ContentBlocked     ... the provider does not want to answer this
 │   ├── ProviderDown           the provider's fault: later, or another provider
+│   │   └── Overloaded         ... too busy for anyone: another key is no use
 │   ├── InvalidResponse        the answer breaks the wire protocol
 │   └── IncompleteResponse     the answer stopped in the middle; what arrived is kept
 ├── ToolError                  a tool failed; the model is told and goes on
@@ -141,6 +150,10 @@ class AuthFailed(ModelError):
     pass
 
 
+class QuotaExhausted(ModelError):
+    pass
+
+
 class RateLimited(ModelError):
     retryable = True
 
@@ -153,8 +166,48 @@ class RequestRejected(ModelError):
     pass
 
 
+class ModelNotFound(RequestRejected):
+    pass
+
+
+class ContextOverflow(RequestRejected):
+    pass
+
+
+class OutputLimitTooHigh(RequestRejected):
+    """`limit` is the most that is allowed, None when the provider does not say."""
+
+    def __init__(self, message: str, *, limit: int | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.limit = limit
+
+
+class FieldRefused(RequestRejected):
+    """`field` is the name that the provider complained of, dotted when it is inside another."""
+
+    def __init__(self, message: str, *, field: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
+
+
+class ReasoningRefused(RequestRejected):
+    pass
+
+
+class PictureRefused(RequestRejected):
+    pass
+
+
+class ContentBlocked(RequestRejected):
+    pass
+
+
 class ProviderDown(ModelError):
     retryable = True
+
+
+class Overloaded(ProviderDown):
+    pass
 
 
 class InvalidResponse(ModelError):

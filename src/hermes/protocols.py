@@ -9,12 +9,14 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from hermes.errors import ModelError
+from hermes.errors import ModelError, NetError
 from hermes.events import Delta, RetryWaiting
 from hermes.messages import FinishReason, Message, NormalizedResponse
 
 ApiMode = Literal["chat_completions", "anthropic_messages", "codex_responses", "bedrock_converse"]
 AuthStyle = Literal["bearer", "x-api-key", "api-key", "none"]
+ToolChoice = Literal["auto", "none", "required"]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 class Revealable(Protocol):
@@ -55,16 +57,49 @@ class HttpReply(Protocol):
         ...
 
 
+MayRetry = Callable[[NetError, RetryWaiting], bool]
+"""Asked before a failed request is sent again: the failure, and the wait there would be."""
+
+
 class Wire(Protocol):
     """The port to a server: real sockets in `net`, a model in process for `scout`."""
 
     def open(
-        self, request: HttpRequest, on_retry: Callable[[RetryWaiting], None] | None = None
+        self, request: HttpRequest, may_retry: MayRetry | None = None
     ) -> AbstractAsyncContextManager[HttpReply]:
         """Send the request and enter with a 2xx reply; raises `NetError` otherwise."""
         ...
 
     async def close(self) -> None: ...
+
+
+class ToolSpec(msgspec.Struct, frozen=True):
+    """A tool as a model is told of it."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One question to a model: complete, immutable, and free of any vendor."""
+
+    messages: tuple[Message, ...]
+    model: str = ""
+    """Whom it goes to, as `issuer`: filled in by whoever sends it, for each model it is sent to."""
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice = "auto"
+    max_output_tokens: int | None = None
+    effort: Effort | None = None
+    """How hard to think; None leaves it to the provider, `none` asks for no thinking."""
+    temperature: float | None = None
+    output_schema: Mapping[str, Any] | None = None
+    """A JSON Schema the answer must keep."""
+    issuer: str = ""
+    """Who is asked: opaque data that another issuer made stays at home."""
+    session_id: str = ""
+    """Which conversation this belongs to, for vendors that keep one together on their side."""
+    stream: bool = True
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,8 +108,10 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
     api_mode: ApiMode
-    base_url: str = ""
     aliases: tuple[str, ...] = ()
+    rank: int = 50
+    """Its place among those that the environment offers, lowest first; 0 is never chosen unasked."""
+    base_url: str = ""
     base_url_env: tuple[str, ...] = ()
     key_env: tuple[str, ...] = ()
     key_required: bool = True
@@ -82,15 +119,43 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     default_model: str = ""
     models: tuple[str, ...] = ()
+    models_path: str = "/models"
+    """Where it lists its models, after the base URL; empty where it lists none."""
+    context_window: int | None = None
+    """Tokens that a question and its answer may take together, where that is known."""
     max_tokens: int | None = None
     max_tokens_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    temperature: float | Literal["omit"] | None = None
+    """A temperature that is always sent, or `omit` where none may be; None leaves it to the caller."""
+    efforts: tuple[Effort, ...] = ()
+    """What `reasoning_effort` may say on the chat wire; empty where the field is not known."""
+    output: Literal["json_schema", "json_object", "prompt"] = "json_schema"
+    """How the chat wire is asked for data: by its schema, as any JSON, or in words alone."""
+    system_role: Literal["system", "developer"] = "system"
+    late_system: bool = True
+    """Whether a system message may stand in the middle; where not, the next user message says it."""
+    user_after_tool: bool = True
+    """Whether a question may follow a tool's result; where not, a word of the assistant stands between."""
     stream_usage: bool = True
     sees: bool = True
     """Whether its models take pictures; where not, they are told that there was one."""
     echoes: tuple[str, ...] = ()
     """Keys of a chat message that this provider wants back as it sent them: `reasoning_content`, …"""
     caches: bool = False
-    """Whether prompt-cache markers are placed; only some wires have any."""
+    """Whether prompt-cache markers are placed, in the form its wire has for them."""
+    codes: Mapping[str, int] = {}
+    """Its own error codes, each with the HTTP status that says the same."""
+    dialect: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    """A tool's JSON Schema as its models take it."""
+    prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    """One converted message as it wants it. A message is prepared once, so its bytes stay the same."""
+    quirks: Callable[[dict[str, Any], Request], dict[str, Any]] | None = None
+    """The last word on a payload: the fields it wants beside the protocol's, or instead of them.
+
+    `extra_headers` among them are sent as headers. The messages are not its business.
+    """
+    refine: Callable[["Endpoint"], "Endpoint"] | None = None
+    """What follows from the model, the address or the kind of key: another protocol, other limits."""
     sign: Callable[[HttpRequest], HttpRequest] | None = None
     """Signs a request when there is no key to authorise it."""
     engine: Callable[[], Wire] | None = None
@@ -104,41 +169,14 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     base_url: str
     api_key: Revealable | None = None
+    spare_keys: tuple[Revealable, ...] = ()
+    """Other keys to the same provider, for when this one is refused or used up."""
 
     @property
     def issuer(self) -> str:
         """Who mints the opaque data of this endpoint: provider, host and protocol."""
         host = self.base_url.partition("://")[2].partition("/")[0]
         return f"{self.provider.name} {host} {self.provider.api_mode}"
-
-
-class ToolSpec(msgspec.Struct, frozen=True):
-    """A tool as a model is told of it."""
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
-
-
-ToolChoice = Literal["auto", "none", "required"]
-Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-
-
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """One question to a model: complete, immutable, and free of any vendor."""
-
-    model: str
-    messages: tuple[Message, ...]
-    tools: tuple[ToolSpec, ...] = ()
-    tool_choice: ToolChoice = "auto"
-    max_output_tokens: int | None = None
-    effort: Effort | None = None
-    """How hard to think; None leaves it to the provider, `none` asks for no thinking."""
-    output_schema: Mapping[str, Any] | None = None
-    """A JSON Schema the answer must keep."""
-    issuer: str = ""
-    """Who is asked: opaque data that another issuer made stays at home."""
-    stream: bool = True
 
 
 class Assembler(Protocol):
@@ -182,7 +220,11 @@ class ProviderTransport(Protocol):
 
     def map_finish_reason(self, reason: object) -> FinishReason: ...
 
-    def read_error(self, status: int, body: bytes, retry_after: float | None = None) -> ModelError: ...
+    def read_error(
+        self, status: int, body: bytes, retry_after: float | None = None, codes: Mapping[str, int] = ...
+    ) -> ModelError:
+        """What an error status means; `codes` are the provider's own, with the status each stands for."""
+        ...
 
 
 class Source(msgspec.Struct, frozen=True):

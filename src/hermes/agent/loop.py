@@ -120,11 +120,10 @@ class Turn:
 
     def _request(self, messages: tuple[Message, ...], tool_choice: ToolChoice) -> Request:
         return Request(
-            model=self._model.endpoint.model,
             messages=messages,
             tools=self._tools.specs(),
             tool_choice=tool_choice,
-            issuer=self._model.endpoint.issuer,
+            session_id=self._conversation.session_id,
             output_schema=self._expectation.schema if self._expectation else None,
         )
 

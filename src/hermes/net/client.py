@@ -20,9 +20,7 @@ from hermes.net.inflate import ENCODINGS
 from hermes.net.reply import CREDENTIALS, Caps, Reply
 from hermes.net.retry import RetryBudget, RetryPolicy, retry_after
 from hermes.net.target import Target
-from hermes.protocols import HttpReply, HttpRequest
-
-OnRetry = Callable[[RetryWaiting], None]
+from hermes.protocols import HttpReply, HttpRequest, MayRetry
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEEP_ALIVE = 60.0
@@ -61,14 +59,14 @@ class Client:
         self._entered: set[Reply] = set()
 
     def open(
-        self, request: HttpRequest, on_retry: OnRetry | None = None
+        self, request: HttpRequest, may_retry: MayRetry | None = None
     ) -> AbstractAsyncContextManager[HttpReply]:
         """Send the request and enter with a 2xx reply; raises `NetError` otherwise.
 
         Connections that fail and statuses that pass are tried again as the policy says, and
-        `on_retry` hears of each wait before it begins. Leaving closes what was not read.
+        `may_retry` is asked before each wait begins. Leaving closes what was not read.
         """
-        return _Call(self, request, on_retry)
+        return _Call(self, request, may_retry)
 
     async def close(self) -> None:
         """Close every connection, also those in use; a later request opens new ones."""
@@ -78,7 +76,7 @@ class Client:
         if session is not None:
             await session.close()
 
-    async def enter(self, request: HttpRequest, on_retry: OnRetry | None) -> Reply:
+    async def enter(self, request: HttpRequest, may_retry: MayRetry | None) -> Reply:
         """All attempts of one call, up to the reply that is a success."""
         where = target.parse(request.url)
         total_at = asyncio.get_running_loop().time() + request.deadlines.total
@@ -90,8 +88,8 @@ class Client:
                 wait = self._wait(error, attempt, where.origin, total_at)
                 if wait is None:
                     raise
-                if on_retry is not None:
-                    on_retry(RetryWaiting(str(error), wait, attempt))
+                if may_retry is not None and not may_retry(error, RetryWaiting(str(error), wait, attempt)):
+                    raise
             else:
                 if self._budgets:
                     self._give_back(where.origin)
@@ -200,15 +198,15 @@ class Client:
 class _Call:
     """One call as a context: entered with the reply, left with its connection let go."""
 
-    __slots__ = ("_client", "_on_retry", "_reply", "_request")
+    __slots__ = ("_client", "_may_retry", "_reply", "_request")
 
-    def __init__(self, client: Client, request: HttpRequest, on_retry: OnRetry | None) -> None:
+    def __init__(self, client: Client, request: HttpRequest, may_retry: MayRetry | None) -> None:
         self._client = client
         self._request = request
-        self._on_retry = on_retry
+        self._may_retry = may_retry
 
     async def __aenter__(self) -> Reply:
-        self._reply = await self._client.enter(self._request, self._on_retry)
+        self._reply = await self._client.enter(self._request, self._may_retry)
         return self._reply
 
     async def __aexit__(

@@ -500,12 +500,13 @@ def test_each_payload_without_its_marks_is_a_prefix_of_the_next():
 @pytest.mark.parametrize("base", ["http://h", "http://h/", "http://h/v1", "http://h/v1/"])
 def test_the_address_and_the_headers(base):
     endpoint = Endpoint(provider=NATIVE, model="m", base_url=base, api_key=Key())
-    http = Transport().encode({"model": "m", "extra_body": {"x": 1}}, endpoint)
+    http = Transport().encode({"model": "m", "extra_headers": {"X-Own": "1"}, "messages": []}, endpoint)
     assert http.url == "http://h/v1/messages"
     assert http.headers["x-api-key"] == "sk-secret"
     assert http.headers["anthropic-version"] == "2023-06-01"
     assert "Authorization" not in http.headers
-    assert msgspec.json.decode(http.body) == {"x": 1, "model": "m"}
+    assert http.headers["X-Own"] == "1"
+    assert msgspec.json.decode(http.body) == {"model": "m", "messages": []}
 
 
 def test_text_and_thinking_are_shown_as_they_arrive():

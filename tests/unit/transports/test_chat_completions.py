@@ -105,15 +105,6 @@ def test_a_longer_history_keeps_the_bytes_of_the_shorter_one():
         assert longer.startswith(shorter.removesuffix(b"]}"))
 
 
-def test_the_memo_forgets_what_the_history_no_longer_holds():
-    transport = Transport()
-    old = [Message(role="user", content=str(number)) for number in range(50)]
-    transport.convert_messages(old)
-    kept = old[:2]
-    assert [wire["content"] for wire in transport.convert_messages(kept)] == ["0", "1"]
-    assert len(transport._memo._known) == 2
-
-
 @pytest.mark.parametrize(
     ("style", "header", "value"),
     [
@@ -125,11 +116,12 @@ def test_the_memo_forgets_what_the_history_no_longer_holds():
 def test_the_key_goes_where_the_provider_wants_it(style, header, value):
     provider = msgspec.structs.replace(PROVIDER, auth_style=style, headers={"X-Own": "1"})
     endpoint = Endpoint(provider=provider, model="m", base_url="http://h/v1/", api_key=Key())
-    http = Transport().encode({"model": "m", "extra_body": {"think": False}}, endpoint)
+    http = Transport().encode({"model": "m", "extra_headers": {"X-Call": "2"}, "messages": []}, endpoint)
     assert http.url == "http://h/v1/chat/completions"
     assert http.headers["X-Own"] == "1"
     assert http.headers.get(header, "") == value
-    assert msgspec.json.decode(http.body) == {"think": False, "model": "m"}
+    assert http.headers["X-Call"] == "2"
+    assert msgspec.json.decode(http.body) == {"model": "m", "messages": []}
 
 
 def test_text_and_reasoning_are_shown_as_they_arrive():

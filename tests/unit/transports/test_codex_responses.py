@@ -356,10 +356,11 @@ def test_a_message_is_converted_once():
 
 def test_the_key_goes_where_the_provider_wants_it():
     endpoint = Endpoint(provider=PROVIDER, model="m", base_url="http://h/v1/", api_key=Key())
-    http = Transport().encode({"model": "m", "extra_body": {"x": 1}}, endpoint)
+    http = Transport().encode({"model": "m", "extra_headers": {"X-Own": "1"}, "input": []}, endpoint)
     assert http.url == "http://h/v1/responses"
     assert http.headers["Authorization"] == "Bearer sk-secret"
-    assert msgspec.json.decode(http.body) == {"x": 1, "model": "m"}
+    assert http.headers["X-Own"] == "1"
+    assert msgspec.json.decode(http.body) == {"model": "m", "input": []}
 
 
 def test_text_and_reasoning_are_shown_as_they_arrive():

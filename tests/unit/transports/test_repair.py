@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Provider, Request
 from hermes.transports.base.cache import LOOKBACK, marked_messages
-from hermes.transports.base.repair import NO_RESULT, Repairer, repair
+from hermes.transports.base.repair import NO_RESULT, Repairer, repair, told
 from hermes.transports.chat_completions import Transport
 from simulators.chat_completions import refusal
 
@@ -111,9 +111,9 @@ def test_a_growing_history_is_repaired_as_if_seen_whole(history, first, second):
 
 def test_a_model_that_sees_nothing_is_told_of_the_picture():
     shown = Message(role="user", content="look", images=(Image(media_type="image/png", data="AAAA"),))
-    [told] = Repairer()((shown,), sees=False)
-    assert (told.content, told.images) == ("look\n[a picture that you cannot see: image/png]", ())
-    assert Repairer()((shown,)) == (shown,)
+    heard = told(shown)
+    assert (heard.content, heard.images) == ("look\n[a picture that you cannot see: image/png]", ())
+    assert told(heard) is heard
 
 
 def test_cache_marks_stand_at_the_end_and_where_the_last_call_ended():

@@ -184,7 +184,9 @@ async def test_a_cancelled_wait_sends_nothing_more(make_client):
     client = make_client(sleep=asyncio.sleep)
     async with ScriptedServer(http_reply(503, retry_after=20)) as server:
         request = HttpRequest("POST", server.url)
-        task = asyncio.ensure_future(client.open(request, lambda _: waiting.set()).__aenter__())
+        task = asyncio.ensure_future(
+            client.open(request, lambda _error, _wait: waiting.set() or True).__aenter__()
+        )
         await asyncio.wait_for(waiting.wait(), 2)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -32,9 +32,9 @@ def status(code: int, body: bytes = b"", wait: float | None = None, **headers: s
     return HttpStatus(code, names, body, retry_after=wait)
 
 
-async def post(client: Client, url: str, deadlines: Deadlines = Deadlines(), on_retry=None) -> bytes:  # noqa: B008
+async def post(client: Client, url: str, deadlines: Deadlines = Deadlines(), may_retry=None) -> bytes:  # noqa: B008
     request = HttpRequest("POST", f"{url}/v1?key=sk-secret", {}, b"{}", deadlines)
-    async with client.open(request, on_retry) as reply:
+    async with client.open(request, may_retry) as reply:
         return await reply.read()
 
 
@@ -116,15 +116,27 @@ def test_a_budget_is_spent_by_retries_and_refilled_by_answers():
 
 async def test_a_call_is_tried_again_until_it_is_answered(client, naps):
     heard: list[RetryWaiting] = []
+
+    def hear(_error, waiting):
+        heard.append(waiting)
+        return True
+
     replies = [http_reply(529), http_reply(429, retry_after=7), OK]
     async with ScriptedServer(replies) as server:
-        assert await post(client, server.url, on_retry=heard.append) == b"ok"
+        assert await post(client, server.url, may_retry=hear) == b"ok"
     assert naps == [0.5, 7.0]
     assert heard == [
         RetryWaiting("the server answered with status 529", 0.5, 1),
         RetryWaiting("the server answered with status 429", 7.0, 2),
     ]
     assert [request.body for request in server.requests] == [b"{}"] * 3
+
+
+async def test_the_caller_may_give_up_before_a_wait(client, naps):
+    async with ScriptedServer(http_reply(503)) as server:
+        with pytest.raises(HttpStatus):
+            await post(client, server.url, may_retry=lambda error, waiting: waiting.attempt < 2)
+    assert (len(server.requests), len(naps)) == (2, 1)
 
 
 async def test_the_last_failure_is_raised_with_what_the_server_said(client, naps):

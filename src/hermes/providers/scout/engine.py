@@ -4,15 +4,14 @@ Usage counts words as tokens: there is no tokeniser here, and words are what a r
 """
 
 import hashlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import msgspec
 
 from hermes.errors import HttpStatus
-from hermes.events import RetryWaiting
-from hermes.protocols import HttpReply, HttpRequest
+from hermes.protocols import HttpReply, HttpRequest, MayRetry
 from hermes.providers.scout.answer import Reply
 from hermes.providers.scout.conversation import Conversation, read_request
 from hermes.providers.scout.steps import Call, next_step
@@ -25,7 +24,7 @@ class Scout:
     """Answers chat-completions requests by search, reading and quotation. Keeps no state."""
 
     def open(
-        self, request: HttpRequest, on_retry: Callable[[RetryWaiting], None] | None = None
+        self, request: HttpRequest, may_retry: MayRetry | None = None
     ) -> AbstractAsyncContextManager[HttpReply]:
         return _opened(request)
 

@@ -35,9 +35,18 @@ from hermes.transports.anthropic_messages.turns import (
     unique_ids,
     user_turn,
 )
-from hermes.transports.base import ConversionMemo, cache_stats, post_json, read_failure, read_whole
+from hermes.transports.base import (
+    ConversionMemo,
+    adapted_tools,
+    cache_stats,
+    post_json,
+    read_whole,
+    with_quirks,
+)
 from hermes.transports.base.cache import marked_messages
-from hermes.transports.base.repair import Repairer
+from hermes.transports.base.failures import NO_CODES, read_failure
+from hermes.transports.base.growing import GrowingJson
+from hermes.transports.base.repair import Repairer, seen_by
 from hermes.transports.base.schema import object_schema, strict_schema
 
 __all__ = ["ANSWER_TOOL", "BLOCKS", "Transport"]
@@ -51,6 +60,7 @@ class Transport:
     def __init__(self) -> None:
         self._memos: dict[tuple[str, bool], ConversionMemo] = {}
         self._repair = Repairer()
+        self._encode = GrowingJson()
 
     def convert_messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """The turns of a conversation; what its system messages say at the start is `convert_system`'s."""
@@ -68,13 +78,13 @@ class Transport:
     def build_kwargs(self, request: Request, provider: Provider) -> dict[str, Any]:
         """The request as the vendor's SDK would be called. `messages` stands last: the bytes before
         and the older messages stay the same from turn to turn, which is what prefix caches need."""
-        messages = unique_ids(self._repair(request.messages, sees=provider.sees))
+        messages = unique_ids(seen_by(provider, self._repair(request.messages)))
         model = model_id(request.model)
         family = family_of(model)
         kwargs: dict[str, Any] = {"model": model, "max_tokens": token_limit(request, provider, family)}
         if request.stream:
             kwargs["stream"] = True
-        kwargs |= self._tools(request, messages, family)
+        kwargs |= self._tools(request, provider, messages, family)
         kwargs |= thinking_for(request, family, kwargs)
         if request.output_schema is not None and family.schema:
             schema = strict_schema(request.output_schema)
@@ -82,6 +92,7 @@ class Transport:
         system = convert_system(messages)
         if system:
             kwargs["system"] = system
+        kwargs = with_quirks(kwargs, request, provider)
         wire, ends = self._convert(messages, request.issuer, signed="claude-" in model)
         kwargs["messages"] = wire
         if provider.caches:
@@ -90,7 +101,7 @@ class Transport:
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
         base = endpoint.base_url.rstrip("/").removesuffix("/v1")
-        return post_json(f"{base}/v1/messages", kwargs, endpoint)
+        return post_json(f"{base}/v1/messages", kwargs, endpoint, growing="messages", encode=self._encode)
 
     def assembler(self, tools: Collection[str] = ()) -> Assembler:
         return Assembler({legal(name): name for name in tools})
@@ -113,11 +124,15 @@ class Transport:
     def map_finish_reason(self, reason: object) -> FinishReason:
         return map_finish_reason(reason)
 
-    def read_error(self, status: int, body: bytes, retry_after: float | None = None) -> ModelError:
-        return read_failure(status, body, retry_after)
+    def read_error(
+        self, status: int, body: bytes, retry_after: float | None = None, codes: Mapping[str, int] = NO_CODES
+    ) -> ModelError:
+        return read_failure(status, body, retry_after, codes)
 
-    def _tools(self, request: Request, messages: Sequence[Message], family: Family) -> dict[str, Any]:
-        tools, choice = self.convert_tools(request.tools), request.tool_choice
+    def _tools(
+        self, request: Request, provider: Provider, messages: Sequence[Message], family: Family
+    ) -> dict[str, Any]:
+        tools, choice = self.convert_tools(adapted_tools(request.tools, provider)), request.tool_choice
         if request.output_schema is not None and not family.schema:
             tools.append(answer_tool(request.output_schema))
             forced = {"type": "tool", "name": ANSWER_TOOL}

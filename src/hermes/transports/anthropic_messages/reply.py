@@ -8,7 +8,8 @@ import msgspec
 from hermes.errors import InvalidResponse, ModelError
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, ToolCall, Usage, with_ids
-from hermes.transports.base import count, error_for_status, error_text, read_event
+from hermes.transports.base import count, read_event
+from hermes.transports.base.failures import error_for_status, error_text
 
 BLOCKS = "anthropic_content_blocks"
 """Where a response keeps its blocks in order, when only their maker can read some of them."""

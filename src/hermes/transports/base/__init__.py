@@ -1,13 +1,23 @@
-"""What every wire protocol needs: headers for a key, numbers made safe, words for a failure."""
+"""What every wire protocol needs: the call around a payload, and numbers made safe."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
-from hermes.errors import AuthFailed, InvalidResponse, ModelError, ProviderDown, RateLimited, RequestRejected
+from hermes.errors import InvalidResponse
 from hermes.messages import Message, NormalizedResponse, Usage
-from hermes.protocols import Assembler, AuthStyle, Endpoint, HttpRequest
+from hermes.protocols import (
+    Assembler,
+    AuthStyle,
+    Effort,
+    Endpoint,
+    HttpRequest,
+    Provider,
+    Request,
+    ToolSpec,
+)
+from hermes.transports.base.growing import GrowingJson
 
 T = TypeVar("T")
 
@@ -16,8 +26,6 @@ AUTH_HEADERS: dict[AuthStyle, Callable[[str], tuple[str, str]]] = {
     "x-api-key": lambda key: ("x-api-key", key),
     "api-key": lambda key: ("api-key", key),
 }
-
-_QUOTED_FAILURE = 300
 
 
 class ConversionMemo:
@@ -54,15 +62,54 @@ def request_headers(endpoint: Endpoint) -> dict[str, str]:
     return headers
 
 
-def post_json(url: str, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
-    """A call as the vendor's SDK would send it: what `extra_body` holds goes beside the known fields."""
-    body = dict(kwargs)
-    extra = body.pop("extra_body", None)
-    if extra:
-        body = {**extra, **body}
-    return HttpRequest(
-        method="POST", url=url, headers=request_headers(endpoint), body=msgspec.json.encode(body)
+def post_json(
+    url: str, kwargs: Mapping[str, Any], endpoint: Endpoint, *, growing: str, encode: GrowingJson
+) -> HttpRequest:
+    """A call with these fields as its body; the list named `growing` comes last and is encoded by `encode`.
+
+    `extra_headers` are headers, as in the vendors' SDKs.
+    """
+    fields = {name: value for name, value in kwargs.items() if name not in (growing, "extra_headers")}
+    head = msgspec.json.encode(fields)
+    body = b"".join(
+        (head[:-1], b',"' if fields else b'"', growing.encode(), b'":[', encode(kwargs[growing]), b"]}")
     )
+    headers = request_headers(endpoint) | kwargs.get("extra_headers", {})
+    return HttpRequest(method="POST", url=url, headers=headers, body=body)
+
+
+def adapted_tools(tools: Sequence[ToolSpec], provider: Provider) -> Sequence[ToolSpec]:
+    """The tools with their schemas in the provider's dialect."""
+    if provider.dialect is None:
+        return tools
+    return [ToolSpec(tool.name, tool.description, provider.dialect(tool.parameters)) for tool in tools]
+
+
+def with_quirks(kwargs: dict[str, Any], request: Request, provider: Provider) -> dict[str, Any]:
+    """The fields of a request after the provider had the last word on them."""
+    return kwargs if provider.quirks is None else provider.quirks(kwargs, request)
+
+
+def output_limit(request: Request, provider: Provider, default: int | None = None) -> int | None:
+    """The most tokens an answer may take: this call's limit, the provider's, or `default`.
+
+    What is no positive whole number is no limit. A limit never fills the whole context window.
+    """
+    limits = (count(limit) for limit in (request.max_output_tokens, provider.max_tokens, default))
+    limit = next((limit for limit in limits if limit >= 1), None)
+    if limit is None or provider.context_window is None:
+        return limit
+    return max(1, min(limit, provider.context_window - 1))
+
+
+EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+
+def nearest_effort(effort: Effort, known: Sequence[Effort]) -> Effort:
+    """The effort among the known ones that comes nearest; `none` is only ever said for `none`."""
+    wanted = EFFORTS.index(effort)
+    choices = known if effort == "none" else [level for level in known if level != "none"] or known
+    return min(choices, key=lambda level: abs(EFFORTS.index(level) - wanted))
 
 
 def read_event(decode: Callable[[bytes], T], payload: bytes, number: int) -> T:
@@ -80,19 +127,6 @@ def count(value: object) -> int:
     return int(value) if 0 <= value < 1e12 else 0
 
 
-def error_text(body: bytes) -> tuple[str, str]:
-    """The provider's own words and its error code, wherever it put them."""
-    try:
-        reply = msgspec.json.decode(body)
-    except msgspec.DecodeError:
-        return " ".join(body.decode(errors="replace").split())[:_QUOTED_FAILURE], ""
-    error = reply.get("error", reply) if isinstance(reply, dict) else reply
-    if not isinstance(error, Mapping):
-        return str(error)[:_QUOTED_FAILURE], ""
-    words = error.get("message") or error.get("detail") or error.get("error") or ""
-    return str(words)[:_QUOTED_FAILURE], str(error.get("code") or error.get("type") or "")
-
-
 def read_whole(assembler: Assembler, body: bytes) -> NormalizedResponse:
     """The response in a complete reply, by the way its stream would have gone."""
     assembler.feed_whole(body)
@@ -104,34 +138,3 @@ def cache_stats(usage: Usage) -> dict[str, int] | None:
     if not usage.cached_tokens and not usage.cache_write_tokens:
         return None
     return {"cached_tokens": usage.cached_tokens, "creation_tokens": usage.cache_write_tokens}
-
-
-def read_failure(status: int, body: bytes, retry_after: float | None) -> ModelError:
-    """The error that a reply with an error status stands for."""
-    words, _ = error_text(body)
-    return error_for_status(status, words, retry_after)
-
-
-def error_for_status(status: int, words: str, retry_after: float | None) -> ModelError:
-    """The error class that says what to do next about this status."""
-    said = f": {words}" if words else ""
-    if status in (401, 403):
-        return AuthFailed(f"the provider refused the key (status {status}){said}")
-    if status in (402, 429):
-        wait = f"; it asks to wait {retry_after:.0f} s" if retry_after else ""
-        return RateLimited(
-            f"the provider limits requests (status {status}){wait}{said}",
-            retry_after=retry_after,
-            hint="wait, or choose another model with `-m PROVIDER/MODEL`",
-        )
-    if status in (408, 409, 425) or status >= 500:
-        return ProviderDown(
-            f"the provider failed (status {status}){said}",
-            hint="try again later, or choose another model with `-m PROVIDER/MODEL`",
-        )
-    if status == 404:
-        return RequestRejected(
-            f"the provider does not know this model or path (status 404){said}",
-            hint="check the model name and the base URL",
-        )
-    return RequestRejected(f"the provider rejected the request (status {status}){said}")

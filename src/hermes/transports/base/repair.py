@@ -5,23 +5,24 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from hermes.messages import Message, with_ids
+from hermes.protocols import Provider
 
 Results = dict[str, list[tuple[int, Message]]]
 
 NO_RESULT = "no result: the call was interrupted before it ended"
 
 
-def in_words(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The same for a model that sees nothing: a note stands where a picture was."""
-    if not any(message.images for message in messages):
-        return messages
-    return tuple(_told(message) if message.images else message for message in messages)
-
-
-def _told(message: Message) -> Message:
+def told(message: Message) -> Message:
+    """The message for a model that sees nothing: a note stands where a picture was."""
+    if not message.images:
+        return message
     notes = (f"[a picture that you cannot see: {image.url or image.media_type}]" for image in message.images)
     text = "\n".join(part for part in (message.content, *notes) if part)
     return msgspec.structs.replace(message, content=text, images=())
+
+
+def seen_by(provider: Provider, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    return messages if provider.sees else tuple(map(told, messages))
 
 
 class Repairer:
@@ -32,9 +33,7 @@ class Repairer:
         self._repaired: tuple[Message, ...] = ()
         self._owes_nothing = False
 
-    def __call__(self, messages: tuple[Message, ...], *, sees: bool = True) -> tuple[Message, ...]:
-        if not sees:
-            messages = in_words(messages)
+    def __call__(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         size = len(self._seen)
         known = self._owes_nothing and messages[:size] == self._seen and _answers_itself(messages[size:])
         added = repair(messages[size:] if known else messages)
@@ -78,7 +77,9 @@ def _results(messages: Iterable[Message]) -> Results:
 
 
 def _is_empty(message: Message) -> bool:
-    return not (message.content or "").strip() and not message.tool_calls and not message.images
+    """Whether nothing was said. A turn that only thought is kept: its maker may want the thoughts back."""
+    thoughts = set(message.provider_data or ()) - {"model"}
+    return not ((message.content or "").strip() or message.tool_calls or message.images or thoughts)
 
 
 def _with_sound_calls(message: Message) -> Message:

@@ -13,9 +13,17 @@ import msgspec
 from hermes.errors import ModelError
 from hermes.messages import FinishReason, Message, NormalizedResponse
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
-from hermes.transports.base import ConversionMemo, cache_stats, read_whole, request_headers
+from hermes.transports.base import (
+    ConversionMemo,
+    adapted_tools,
+    cache_stats,
+    read_whole,
+    request_headers,
+    with_quirks,
+)
 from hermes.transports.base.cache import marked_messages
-from hermes.transports.base.repair import Repairer
+from hermes.transports.base.failures import NO_CODES
+from hermes.transports.base.repair import Repairer, seen_by
 from hermes.transports.base.schema import object_schema
 from hermes.transports.bedrock_converse.families import UNKNOWN_FAMILY, Family, family_of, inference
 from hermes.transports.bedrock_converse.reply import (
@@ -62,11 +70,11 @@ class Transport:
         """The request as the vendor's SDK would be called, and `stream`, which chooses the operation."""
         family = family_of(request.model)
         marks = provider.caches and family.caches
-        messages = self._repair(request.messages, sees=provider.sees)
+        messages = seen_by(provider, self._repair(request.messages))
         leading = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
         kwargs: dict[str, Any] = {"modelId": request.model, "stream": request.stream}
         kwargs |= inference(request, provider, family)
-        tools = self._tools(request, messages, family)
+        tools = self._tools(request, provider, messages, family)
         if tools:
             point = [_CACHE_POINT] if marks and family.caches_tools else []
             kwargs["toolConfig"] = {"tools": [*tools, *point]}
@@ -75,6 +83,7 @@ class Transport:
         system = [{"text": said.content} for said in messages[:leading] if (said.content or "").strip()]
         if system:
             kwargs["system"] = [*system, _CACHE_POINT] if marks else system
+        kwargs = with_quirks(kwargs, request, provider)
         marked = frozenset(at - leading for at in marked_messages(messages)) if marks else frozenset()
         kwargs["messages"] = self._turns(messages[leading:], request.issuer, family, marked)
         return kwargs
@@ -109,17 +118,19 @@ class Transport:
     def map_finish_reason(self, reason: object) -> FinishReason:
         return map_finish_reason(reason)
 
-    def read_error(self, status: int, body: bytes, retry_after: float | None = None) -> ModelError:
+    def read_error(
+        self, status: int, body: bytes, retry_after: float | None = None, codes: Mapping[str, int] = NO_CODES
+    ) -> ModelError:
         return failure(status, error_words(body), retry_after)
 
     def _tools(
-        self, request: Request, messages: Sequence[Message], family: Family
+        self, request: Request, provider: Provider, messages: Sequence[Message], family: Family
     ) -> list[dict[str, Any]] | None:
         """The tools; when none are offered, those the history speaks of, or its calls are refused."""
         if not family.tools:
             return None
         if request.tools:
-            return self.convert_tools(request.tools)
+            return self.convert_tools(adapted_tools(request.tools, provider))
         called = {call.name for message in messages for call in message.tool_calls}
         return self.convert_tools([ToolSpec(name, "", {}) for name in sorted(called)])
 

@@ -11,7 +11,8 @@ import msgspec
 from hermes.errors import InvalidResponse, ModelError, ProviderDown, RequestRejected
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, ToolCall, Usage, with_ids
-from hermes.transports.base import count, error_for_status, error_text
+from hermes.transports.base import count
+from hermes.transports.base.failures import error_for_status, error_text
 from hermes.transports.bedrock_converse.turns import BLOCKS, WireThought
 
 _FINISH: dict[str, FinishReason] = {

@@ -9,8 +9,17 @@ import msgspec
 from hermes.errors import ModelError
 from hermes.messages import FinishReason, Message, NormalizedResponse
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
-from hermes.transports.base import ConversionMemo, cache_stats, post_json, read_failure, read_whole
-from hermes.transports.base.repair import Repairer
+from hermes.transports.base import (
+    ConversionMemo,
+    adapted_tools,
+    cache_stats,
+    post_json,
+    read_whole,
+    with_quirks,
+)
+from hermes.transports.base.failures import NO_CODES, read_failure
+from hermes.transports.base.growing import GrowingJson
+from hermes.transports.base.repair import Repairer, seen_by
 from hermes.transports.codex_responses.families import thinking
 from hermes.transports.codex_responses.items import convert
 from hermes.transports.codex_responses.reply import FINISH, Assembler, decode_response, read_usage
@@ -27,6 +36,7 @@ class Transport:
         self._issuer = ""
         self._memo = _memo_for("")
         self._repair = Repairer()
+        self._encode = GrowingJson()
 
     def convert_messages(self, messages: Sequence[Message], issuer: str = "") -> list[dict[str, Any]]:
         """The input items. A system message at the very start is none: it becomes the instructions."""
@@ -63,7 +73,7 @@ class Transport:
     def build_kwargs(self, request: Request, provider: Provider) -> dict[str, Any]:
         """The request as the vendor's SDK would be called. `input` stands last: the bytes before and
         the older items stay the same from turn to turn, which is what prefix caches need."""
-        messages = self._repair(request.messages, sees=provider.sees)
+        messages = seen_by(provider, self._repair(request.messages))
         kwargs: dict[str, Any] = {"model": request.model, "store": False}
         instructions = _instructions(messages)
         if instructions:
@@ -76,15 +86,17 @@ class Transport:
         kwargs |= thinking(request.model, request.effort)
         if request.output_schema is not None:
             kwargs["text"] = {"format": _output_format(request.output_schema)}
-        if tools := self.convert_tools(request.tools):
+        if tools := self.convert_tools(adapted_tools(request.tools, provider)):
             kwargs |= {"tools": tools, "tool_choice": request.tool_choice, "parallel_tool_calls": True}
         if provider.caches:
             kwargs["prompt_cache_key"] = cache_key(instructions, tools)
+        kwargs = with_quirks(kwargs, request, provider)
         kwargs["input"] = self.convert_messages(messages, request.issuer)
         return kwargs
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
-        return post_json(f"{endpoint.base_url.rstrip('/')}/responses", kwargs, endpoint)
+        url = f"{endpoint.base_url.rstrip('/')}/responses"
+        return post_json(url, kwargs, endpoint, growing="input", encode=self._encode)
 
     def assembler(self, tools: Collection[str] = ()) -> Assembler:
         return Assembler()
@@ -109,8 +121,10 @@ class Transport:
         """One of the closed set; what nobody knows counts as an ordinary end."""
         return FINISH.get(str(reason).lower(), "stop")
 
-    def read_error(self, status: int, body: bytes, retry_after: float | None = None) -> ModelError:
-        return read_failure(status, body, retry_after)
+    def read_error(
+        self, status: int, body: bytes, retry_after: float | None = None, codes: Mapping[str, int] = NO_CODES
+    ) -> ModelError:
+        return read_failure(status, body, retry_after, codes)
 
 
 def cache_key(instructions: str, tools: Sequence[Mapping[str, Any]]) -> str:

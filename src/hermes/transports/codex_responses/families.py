@@ -1,12 +1,11 @@
 """What each model family can be asked about its thinking."""
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from hermes.protocols import Effort
+from hermes.transports.base import EFFORTS, nearest_effort
 
-_EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _LEVELS: tuple[tuple[re.Pattern[str], tuple[Effort, ...]], ...] = (
     (re.compile(r"o\d"), ("low", "medium", "high")),
     (re.compile(r"gpt-5-pro"), ("high",)),
@@ -32,15 +31,10 @@ def thinking(model: str, effort: Effort | None) -> dict[str, Any]:
     levels = next((levels for pattern, levels in _LEVELS if pattern.match(name)), None)
     reasoning: dict[str, Any] = {}
     if effort is not None:
-        reasoning["effort"] = _nearest("low" if effort == "minimal" else effort, levels or _EFFORTS)
+        reasoning["effort"] = nearest_effort("low" if effort == "minimal" else effort, levels or EFFORTS)
         if reasoning["effort"] == "none":
             return {"reasoning": reasoning}
     if effort is not None or levels is not None:
         reasoning["summary"] = "auto"
     include = {"include": ["reasoning.encrypted_content"]}
     return {"reasoning": reasoning, **include} if reasoning else include
-
-
-def _nearest(effort: Effort, levels: Sequence[Effort]) -> Effort:
-    wanted = _EFFORTS.index(effort)
-    return min(levels, key=lambda level: abs(_EFFORTS.index(level) - wanted))

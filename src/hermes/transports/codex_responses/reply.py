@@ -9,7 +9,8 @@ import msgspec
 from hermes.errors import InvalidResponse, ModelError
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, Usage, with_ids
-from hermes.transports.base import count, error_for_status, error_text, read_event
+from hermes.transports.base import count, read_event
+from hermes.transports.base.failures import error_for_status, error_text
 from hermes.transports.codex_responses.items import ASIDES, Collected, Item, Part
 
 FINISH: dict[str, FinishReason] = {

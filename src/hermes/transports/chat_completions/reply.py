@@ -1,4 +1,4 @@
-"""The chat-completions wire: the protocol that most model servers speak."""
+"""What comes in: a stream or a whole reply, assembled into one response."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -7,29 +7,9 @@ import msgspec
 
 from hermes.errors import InvalidResponse, ModelError
 from hermes.events import Delta, Reasoning, Text
-from hermes.messages import (
-    FinishReason,
-    Image,
-    Message,
-    NormalizedResponse,
-    ToolCall,
-    Usage,
-    build_tool_call,
-    with_ids,
-)
-from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
-from hermes.transports.base import (
-    ConversionMemo,
-    cache_stats,
-    count,
-    error_for_status,
-    error_text,
-    post_json,
-    read_event,
-    read_failure,
-    read_whole,
-)
-from hermes.transports.base.repair import Repairer
+from hermes.messages import FinishReason, NormalizedResponse, ToolCall, Usage, build_tool_call, with_ids
+from hermes.transports.base import count, read_event
+from hermes.transports.base.failures import error_for_status, error_text
 from hermes.transports.base.spans import Span, SpanFilter, read_call, without_noise
 
 _FINISH: dict[str, FinishReason] = {
@@ -86,7 +66,7 @@ class _WireEvent(msgspec.Struct):
     citations: list[Any] | None = None
 
 
-_decode_event = msgspec.json.Decoder(_WireEvent).decode
+decode_event = msgspec.json.Decoder(_WireEvent).decode
 
 
 class _Slot:
@@ -107,7 +87,7 @@ class _Slot:
         return ToolCall(self.id, self.name, "".join(self.pieces), data, truncated)
 
 
-class _Assembler:
+class Assembler:
     """Builds one response. A whole reply is fed as one event, so both paths end in the same state."""
 
     def __init__(self, tools: Collection[str] = ()) -> None:
@@ -128,7 +108,7 @@ class _Assembler:
         if not payload or payload == b"[DONE]":
             return ()
         self._events += 1
-        event = read_event(_decode_event, payload, self._events)
+        event = read_event(decode_event, payload, self._events)
         if event.error is not None:
             raise _error_event(event.error, payload)
         if event.usage:
@@ -266,123 +246,6 @@ class _Assembler:
         return slot
 
 
-class Transport:
-    """The protocol itself. An instance remembers converted messages; its answers never change."""
-
-    api_mode: ApiMode = "chat_completions"
-
-    def __init__(self) -> None:
-        self._memo = ConversionMemo(convert_message)
-        self._repair = Repairer()
-        self._echoes: tuple[str, tuple[str, ...]] = ("", ())
-
-    def convert_messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        return with_tool_images(messages, self._memo.convert_all(messages))
-
-    def _replay_to(self, issuer: str, echoes: tuple[str, ...]) -> None:
-        """Convert for this issuer from now on: what it sent under these keys goes back to it."""
-        if self._echoes != (issuer, echoes):
-            self._echoes = (issuer, echoes)
-            self._memo = ConversionMemo(lambda message: convert_message(message, issuer, echoes))
-
-    def convert_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
-        return [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": dict(tool.parameters),
-                },
-            }
-            for tool in tools
-        ]
-
-    def build_kwargs(self, request: Request, provider: Provider) -> dict[str, Any]:
-        """The request as the vendor's SDK would be called. `messages` stands last: the bytes before
-        and the older messages stay the same from turn to turn, which is what prefix caches need."""
-        kwargs: dict[str, Any] = {"model": request.model}
-        limit = request.max_output_tokens or provider.max_tokens
-        if limit is not None:
-            kwargs[provider.max_tokens_key] = limit
-        if request.stream:
-            kwargs["stream"] = True
-            if provider.stream_usage:
-                kwargs["stream_options"] = {"include_usage": True}
-        if request.tools:
-            kwargs["tools"] = self.convert_tools(request.tools)
-            if request.tool_choice != "auto":
-                kwargs["tool_choice"] = request.tool_choice
-        if request.output_schema is not None:
-            kwargs["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "answer", "schema": dict(request.output_schema), "strict": True},
-            }
-        self._replay_to(request.issuer, provider.echoes)
-        kwargs["messages"] = self.convert_messages(self._repair(request.messages, sees=provider.sees))
-        return kwargs
-
-    def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
-        return post_json(f"{endpoint.base_url.rstrip('/')}/chat/completions", kwargs, endpoint)
-
-    def assembler(self, tools: Collection[str] = ()) -> _Assembler:
-        return _Assembler(tools)
-
-    def normalize_response(self, response: bytes) -> NormalizedResponse:
-        return read_whole(self.assembler(), response)
-
-    def validate_response(self, response: bytes) -> bool:
-        try:
-            event = _decode_event(response)
-        except msgspec.DecodeError:
-            return False
-        return event.error is None and bool(event.choices)
-
-    def extract_cache_stats(self, response: bytes) -> dict[str, int] | None:
-        return cache_stats(read_usage(_decode_event(response).usage or {}))
-
-    def map_finish_reason(self, reason: object) -> FinishReason:
-        return map_finish_reason(reason)
-
-    def read_error(self, status: int, body: bytes, retry_after: float | None = None) -> ModelError:
-        return read_failure(status, body, retry_after)
-
-
-def convert_message(message: Message, issuer: str = "", echoes: tuple[str, ...] = ()) -> dict[str, Any]:
-    """One message in the vendor's form: only the keys the wire knows, so strict servers accept it."""
-    if message.role == "tool":
-        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content or ""}
-    wire: dict[str, Any] = {"role": message.role, "content": message.content or ""}
-    if message.images:
-        wire["content"] = [*_text_part(message.content), *map(_image_part, message.images)]
-    if message.tool_calls:
-        wire["content"] = message.content
-        wire["tool_calls"] = [_wire_call(call, echoes) for call in message.tool_calls]
-    if message.role == "assistant":
-        data = message.data_for(issuer)
-        wire |= {key: data[key] for key in echoes if key in data}
-        if "reasoning_content" in echoes:
-            # Servers that want their thoughts back want them on every turn, and refuse an empty text.
-            wire["reasoning_content"] = data.get("reasoning_content") or " "
-    return wire
-
-
-def with_tool_images(messages: Sequence[Message], wire: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The wire takes pictures from users only: those of tool results follow the results of their turn."""
-    if not any(message.images for message in messages if message.role == "tool"):
-        return wire
-    placed: list[dict[str, Any]] = []
-    waiting: list[dict[str, Any]] = []
-    for message, converted in zip(messages, wire, strict=True):
-        if message.role != "tool" and waiting:
-            placed.append({"role": "user", "content": waiting})
-            waiting = []
-        placed.append(converted)
-        if message.role == "tool":
-            waiting += map(_image_part, message.images)
-    return [*placed, {"role": "user", "content": waiting}] if waiting else placed
-
-
 def merge_details(kept: list[dict[str, Any]], pieces: Sequence[dict[str, Any]]) -> None:
     """Add reasoning details as they arrive: pieces of one text are joined, whatever else is kept."""
     for piece in pieces:
@@ -393,25 +256,6 @@ def merge_details(kept: list[dict[str, Any]], pieces: Sequence[dict[str, Any]]) 
             continue
         text = str(last.get("text") or "") + piece["text"]
         last.update({key: value for key, value in piece.items() if value is not None} | {"text": text})
-
-
-def _wire_call(call: ToolCall, echoes: tuple[str, ...]) -> dict[str, Any]:
-    wire: dict[str, Any] = {
-        "id": call.id,
-        "type": "function",
-        "function": {"name": call.name, "arguments": call.arguments or "{}"},
-    }
-    extra = (call.provider_data or {}).get("extra_content")
-    return {**wire, "extra_content": extra} if extra and "extra_content" in echoes else wire
-
-
-def _text_part(text: str | None) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": text}] if text else []
-
-
-def _image_part(image: Image) -> dict[str, Any]:
-    url = image.url or f"data:{image.media_type};base64,{image.data}"
-    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def map_finish_reason(reason: object) -> FinishReason:
