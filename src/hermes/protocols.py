@@ -242,6 +242,26 @@ class ToolResult(msgspec.Struct, frozen=True):
     is_error: bool = False
     sources: tuple[Source, ...] = ()
     served_by: str | None = None
+    trusted: bool = True
+    """Whether its words come from the user's own machine; those of a web page are a stranger's."""
+
+
+Effect = Literal["reads", "changes"]
+"""What a tool does to the world: it looks, or it leaves something behind."""
+
+
+class Approval(msgspec.Struct, frozen=True):
+    """Something that is only done with a person's consent: what exactly, and why it is asked."""
+
+    tool: str
+    action: str
+    reason: str
+
+
+class Approver(Protocol):
+    """Whoever can be asked for consent. Where nobody can, the answer is no."""
+
+    async def __call__(self, wanted: Approval) -> bool: ...
 
 
 class Toolbox(Protocol):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from hermes.protocols import ToolResult, ToolSpec
+from hermes.protocols import Effect, ToolResult, ToolSpec
 
 JSON_TYPES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -26,13 +26,22 @@ class Tool(msgspec.Struct, frozen=True):
     spec: ToolSpec
     toolset: str
     run: Callable[..., Awaitable[ToolResult]]
+    effect: Effect = "reads"
+    missing: Callable[[Any], str | None] | None = None
+    """What has to be there before it can be used, asked of the services; None when nothing is missing."""
 
 
-def tool(function: Callable[..., Awaitable[ToolResult]], *, toolset: str) -> Tool:
+def tool(
+    function: Callable[..., Awaitable[ToolResult]],
+    *,
+    toolset: str,
+    effect: Effect = "reads",
+    missing: Callable[[Any], str | None] | None = None,
+) -> Tool:
     """A tool from a function: name, first docstring line and signature are all it takes."""
     description = (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
     spec = ToolSpec(name=function.__name__, description=description, parameters=_schema(function))
-    return Tool(spec=spec, toolset=toolset, run=function)
+    return Tool(spec=spec, toolset=toolset, run=function, effect=effect, missing=missing)
 
 
 def as_json(value: object) -> str:
