@@ -145,9 +145,13 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Citation(msgspec.Struct, frozen=True):
-    """A source the answer points to: `[n]` in the text, and the words that carry it."""
+    """A source the answer points to: `[n]` in the text, and the words that carry it.
+
+    `verified` says that the page was read in this turn, and that it holds what the answer quotes from it.
+    """
 
     n: int
     url: str
     title: str
     quote: str
+    verified: bool = False

@@ -233,6 +233,8 @@ class Source(msgspec.Struct, frozen=True):
     url: str
     title: str
     text: str
+    read: bool = True
+    """Whether the page itself was read; a search only gives a few words of it."""
 
 
 class ToolResult(msgspec.Struct, frozen=True):

@@ -35,7 +35,7 @@ async def test_the_answer_as_one_object(hermes):
     assert {call["name"] for call in answer["tool_calls"]} == {"web_search", "web_extract"}
     assert all(call["served_by"] == "local" for call in answer["tool_calls"])
     for cited in answer["citations"]:
-        assert set(cited) == {"n", "url", "title", "quote"}
+        assert set(cited) == {"n", "url", "title", "quote", "verified"}
         assert f"[{cited['n']}]" in answer["answer"]
         assert cited["url"].startswith("hermes://docs/")
         assert cited["title"]

@@ -9,6 +9,7 @@ from hermes.protocols import Source
 
 _MARK = re.compile(r"\[(\d{1,3})\]")
 _SENTENCE_END = re.compile(r"(?<=[.!?:])\s+|\n+|\[\d{1,3}\]\s*")
+_QUOTED = re.compile(r"[\"“]([^\"“”]{12,600})[\"”]")
 _SPACE = re.compile(r"\s+")
 
 
@@ -29,16 +30,21 @@ class Sources:
     def title(self, url: str) -> str:
         return next((source.title for source in self._numbered.get(url, ()) if source.title), "")
 
+    def was_read(self, url: str) -> bool:
+        return any(source.read for source in self._numbered.get(url, ()))
+
     def holds(self, url: str, words: str) -> bool:
         """Whether these words stand in what was read of this page."""
-        return any(words in plain(source.text) for source in self._numbered.get(url, ()))
+        wanted = words.casefold()
+        return any(wanted in plain(source.text).casefold() for source in self._numbered.get(url, ()))
 
 
 def cite(text: str, provider_data: Mapping[str, Any] | None, sources: Sources) -> tuple[Citation, ...]:
     """The citations of an answer, in the order of their numbers.
 
     A provider that names its own sources is believed on which URL a mark means; otherwise `[n]` is
-    the n-th source of the run. The quote is the cited sentence, where the page really holds it.
+    the n-th source of the run. The quote is what the cited sentence puts in quotation marks, else the
+    sentence itself where the page holds it word for word.
     """
     named = _named_by_provider(text, provider_data or {})
     found: dict[int, Citation] = {}
@@ -47,9 +53,9 @@ def cite(text: str, provider_data: Mapping[str, Any] | None, sources: Sources) -
         url, title = named.get(n) or (sources.number(n), "")
         if url is None or n in found:
             continue
-        quote = _sentence_before(text, mark.start())
-        quoted = quote if quote and sources.holds(url, plain(quote)) else ""
-        found[n] = Citation(n=n, url=url, title=sources.title(url) or title, quote=quoted)
+        quote, holds = _quoted(_sentence_before(text, mark.start()), url, sources)
+        verified = holds and sources.was_read(url)
+        found[n] = Citation(n, url, sources.title(url) or title, quote, verified)
     return tuple(found[n] for n in sorted(found))
 
 
@@ -57,6 +63,15 @@ def plain(text: str) -> str:
     """Text without Markdown marks and line breaks, so that a quote is found across them."""
     without_links = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     return _SPACE.sub(" ", re.sub(r"[*_`#>|]", "", without_links)).strip()
+
+
+def _quoted(sentence: str, url: str, sources: Sources) -> tuple[str, bool]:
+    """The words a cited sentence takes from the page, and whether the page holds what it says it quotes."""
+    spans = _QUOTED.findall(sentence)
+    if spans:
+        return spans[0], all(sources.holds(url, plain(span)) for span in spans)
+    is_verbatim = bool(sentence) and sources.holds(url, plain(sentence))
+    return sentence if is_verbatim else "", True
 
 
 def _sentence_before(text: str, end: int) -> str:

@@ -19,6 +19,7 @@ from hermes.events import (
     ToolFinished,
     ToolStarted,
 )
+from hermes.messages import Citation
 
 WORTH_SAYING = 3.0
 """A wait shorter than this many seconds is not announced."""
@@ -66,7 +67,7 @@ class TextRenderer:
         elif answer.text:
             self._border.show(f"{answer.text}\n")
         if answer.citations:
-            lines = (f"[{cited.n}] {cited.title or cited.url}  {cited.url}\n" for cited in answer.citations)
+            lines = (_source_line(cited) for cited in answer.citations)
             self._border.show("\n" + "".join(lines))
 
     def _write_live(self, delta: str) -> None:
@@ -162,6 +163,11 @@ def _encode_error(error: object) -> dict[str, str | None]:
     if not isinstance(error, HermesError):
         raise NotImplementedError(f"cannot encode {type(error).__name__}")
     return {"type": type(error).__name__, "message": str(error), "hint": error.hint}
+
+
+def _source_line(cited: Citation) -> str:
+    doubt = "" if cited.verified else "  (not verified)"
+    return f"[{cited.n}] {cited.title or cited.url}  {cited.url}{doubt}\n"
 
 
 def _tool_line(event: ToolFinished) -> str:

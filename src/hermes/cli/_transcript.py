@@ -131,7 +131,7 @@ def _sources(message: Message) -> list[Source]:
     except msgspec.DecodeError:
         return []
     return [
-        Source(url=row.url, title=row.title or "", text=row.description or row.content or "")
+        Source(row.url, row.title or "", row.description or row.content or "", read=bool(row.content))
         for row in (*payload.data.web, *payload.results)
         if not row.error
     ]

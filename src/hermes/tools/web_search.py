@@ -36,7 +36,7 @@ async def web_search(
         return ToolResult(text=as_json({"success": False, "error": str(error)}), is_error=True)
     return ToolResult(
         text=as_json(search_payload(outcome)),
-        sources=tuple(Source(url=row.url, title=row.title, text=row.description) for row in outcome.rows),
+        sources=tuple(Source(row.url, row.title, row.description, read=False) for row in outcome.rows),
         served_by=outcome.served_by,
     )
 
