@@ -7,6 +7,7 @@ PROVIDER = Provider(
     title="Anthropic",
     api_mode="anthropic_messages",
     aliases=("claude",),
+    rank=10,
     base_url="https://api.anthropic.com",
     base_url_env=("ANTHROPIC_BASE_URL",),
     key_env=("ANTHROPIC_API_KEY",),
