@@ -1,6 +1,7 @@
 """Every file under `providers/`: a value that is whole, unique, and makes requests that its wire accepts."""
 
 from collections import Counter
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -172,10 +173,11 @@ async def converse(name, model, *, stream):
     """A conversation of four turns in which the provider's own opaque data is sent back to it."""
     planned = endpoint_of(name, model)
     key = bedrock_converse.API_KEY if planned.provider.api_mode == "bedrock_converse" else KEY
-    async with simulator_for(planned) as server:
+    async with simulator_for(planned) as server, AsyncExitStack() as stack:
         endpoint = endpoint_of(name, model, base_url=server.base_url, key=key)
         assert endpoint.provider.api_mode == planned.provider.api_mode
         client = Client(retry=RetryPolicy(attempts=1), environ={})
+        stack.push_async_callback(client.close)
         model_client = ModelClient(endpoint, transport_of(endpoint), client)
         history = [Message(role="system", content="Be brief.")]
         for fields in requests(history):
@@ -190,7 +192,6 @@ async def converse(name, model, *, stream):
                     issuer=endpoint.issuer,
                 )
             )
-        await client.close()
         return server
 
 

@@ -83,26 +83,43 @@ def _likely_type(schema: Schema) -> str:
 
 
 def _known_to_gemini(schema: Schema) -> Schema:
-    schema = dict(schema)
+    schema = _with_one_type(_with_alternatives(schema))
     if "const" in schema:
-        schema.setdefault("enum", [schema["const"]])
-    if "oneOf" in schema:
-        schema.setdefault("anyOf", schema["oneOf"])
-    if isinstance(schema.get("type"), list):
-        kinds = [kind for kind in schema["type"] if kind != "null"]
-        schema |= {"type": kinds[0] if kinds else "string"} | _nullable("null" in schema["type"])
-    if isinstance(schema.get("anyOf"), list) and {"type": "null"} in schema["anyOf"]:
-        schema["anyOf"] = [branch for branch in schema["anyOf"] if branch != {"type": "null"}]
-        schema |= _nullable(True)
+        schema = {"enum": [schema["const"]], **schema}
     if not all(isinstance(value, str) for value in schema.get("enum", ())):
-        del schema["enum"]
+        schema = _without(schema, "enum")
+    if schema.get("type") == "array":
+        schema = {"items": {"type": "string"}, **schema}
     if "properties" in schema and "required" in schema:
-        schema["required"] = [name for name in schema["required"] if name in schema["properties"]]
+        known = [name for name in schema["required"] if name in schema["properties"]]
+        schema = {**schema, "required": known}
     return {key: value for key, value in schema.items() if key in _GEMINI_KEYS}
 
 
-def _nullable(is_so: bool) -> Schema:
-    return {"nullable": True} if is_so else {}
+def _with_alternatives(schema: Schema) -> Schema:
+    """Alternatives under the one key there is. Null among them, or a single one left, is said plainly."""
+    branches = schema.get("anyOf", schema.get("oneOf"))
+    if not isinstance(branches, list):
+        return schema
+    rest = _without(schema, "anyOf", "oneOf")
+    real = [branch for branch in branches if not _is_null(branch)]
+    null = {"nullable": True} if len(real) < len(branches) else {}
+    alternatives = real[0] if len(real) == 1 and isinstance(real[0], Mapping) else {"anyOf": real}
+    return {**rest, **alternatives, **null}
+
+
+def _is_null(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and schema.get("type") == "null"
+
+
+def _with_one_type(schema: Schema) -> Schema:
+    if "anyOf" in schema:
+        return _without(schema, "type")
+    kinds = schema.get("type", _likely_type(schema))
+    if not isinstance(kinds, list):
+        return {**schema, "type": kinds}
+    real = [kind for kind in kinds if kind != "null"] or ["string"]
+    return {**schema, "type": real[0], **({"nullable": True} if len(real) < len(kinds) else {})}
 
 
 def _resolved(value: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
