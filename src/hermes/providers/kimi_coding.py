@@ -1,17 +1,20 @@
 """Moonshot's Kimi models; a key of the coding plan goes to that plan's own address and wire."""
 
+import msgspec
+
 from hermes.protocols import Endpoint, Provider
 from hermes.providers.base.kimi import thinking
-from hermes.providers.base.routes import moved, over_messages, speaks_messages
+from hermes.providers.base.routes import over_messages, speaks_messages
 from hermes.providers.base.schemas import kimi_schema
 
-_CODING_PLAN = "https://api.kimi.com/coding"
+_CODING_PLAN, _PLAN_MODEL = "https://api.kimi.com/coding", "kimi-for-coding"
 
 
 def _refine(endpoint: Endpoint) -> Endpoint:
     has_plan = endpoint.api_key is not None and endpoint.api_key.reveal().startswith("sk-kimi-")
     if has_plan and endpoint.base_url == PROVIDER.base_url:
-        endpoint = moved(endpoint, _CODING_PLAN)
+        model = _PLAN_MODEL if endpoint.model == PROVIDER.default_model else endpoint.model
+        endpoint = msgspec.structs.replace(endpoint, base_url=_CODING_PLAN, model=model)
     is_plan = endpoint.base_url.rstrip("/").removesuffix("/v1").endswith("/coding")
     if is_plan or speaks_messages(endpoint.base_url):
         return over_messages(endpoint, dialect=kimi_schema)

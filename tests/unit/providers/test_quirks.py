@@ -330,6 +330,41 @@ def test_the_address_the_key_and_the_model_choose_the_wire(name, model, address,
     assert (endpoint.provider.api_mode, endpoint.base_url) == (mode, base_url)
 
 
+def test_the_coding_plan_has_a_model_of_its_own():
+    assert endpoint_of("kimi", key="sk-kimi-1").model == "kimi-for-coding"
+    assert endpoint_of("kimi", "k3", key="sk-kimi-1").model == "k3"
+
+
+UNSIGNED, SIGNED = (
+    {"type": "thinking", "thinking": ""},
+    {"type": "thinking", "thinking": "hm", "signature": "s"},
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "key"),
+    [
+        ("kimi", "", "sk-kimi-1"),
+        ("deepseek", "https://api.deepseek.com/anthropic", "k"),
+        ("custom", "https://h/anthropic", "k"),
+        ("minimax", "", "k"),
+    ],
+)
+def test_over_messages_ones_own_unsigned_thoughts_go_back_and_those_of_others_do_not(name, address, key):
+    at = {"base_url": address, "key": key}
+    me = endpoint_of(name, "m", **at).issuer
+
+    def kinds(block, issuer):
+        data = {"anthropic_content_blocks": [block, {"type": "text", "text": "so"}]}
+        said = Message(role="assistant", content="so", provider_data=data, issuer=issuer)
+        messages = (Message(role="user", content="why?"), said, Message(role="user", content="and?"))
+        body, _ = built(name, "m", messages=messages, **at)
+        return [block["type"] for block in body["messages"][1]["content"]]
+
+    assert kinds(UNSIGNED, me) == ["thinking", "text"]
+    assert kinds(SIGNED, "anthropic api.anthropic.com anthropic_messages") == ["text"]
+
+
 def test_a_dated_azure_address_names_the_deployment():
     address = "https://r.openai.azure.com/openai/deployments/mine?api-version=2024-10-21"
     endpoint = endpoint_of("azure", "gpt-4o", base_url=address)
