@@ -1,5 +1,6 @@
 """Every file under `providers/`: a value that is whole, unique, and makes requests that its wire accepts."""
 
+import re
 from collections import Counter
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -105,6 +106,19 @@ def test_refining_twice_is_refining_once(name):
         once.provider.api_mode,
     )
     assert again.provider.headers == once.provider.headers
+
+
+def test_what_the_manual_says_of_providers_is_so():
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "models.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^- `([\w-]+)`(?: \(also (.+?)\))? is (.+?): (.+)\.$", page, re.M)
+    assert len(rows) > 20
+    for name, aliases, title, facts in rows:
+        provider = load(name)
+        assert provider.title == title
+        assert tuple(re.findall(r"`(.+?)`", aliases)) == provider.aliases
+        variables = tuple(re.findall(r"`([A-Z_]+)`", facts))
+        assert variables == provider.key_env + (() if provider.key_required else provider.base_url_env)
+        assert re.findall(r"default model `(.+?)`", facts) == list(provider.models[:1])
 
 
 def simulator_for(endpoint):
