@@ -5,12 +5,11 @@ one, which wants no `api-version` and takes the deployment's name as the model.
 """
 
 import re
-from urllib.parse import urlsplit
 
 import msgspec
 
 from hermes.protocols import Endpoint, Provider
-from hermes.providers.base.routes import changed, moved, over_messages, speaks_messages, tail
+from hermes.providers.base.routes import address, changed, moved, over_messages, speaks_messages, tail
 
 _RESPONSES = re.compile(r"gpt-[5-9]|o[134](-|$)|.*codex")
 _DATED = re.compile(r"(/openai(/deployments/(?P<deployment>[^/]+))?|/models)?/?")
@@ -27,13 +26,13 @@ def _refine(endpoint: Endpoint) -> Endpoint:
 
 def _current(endpoint: Endpoint) -> Endpoint:
     """The endpoint at the current API of its resource; any other address stays as it is."""
-    address = urlsplit(endpoint.base_url)
-    dated = _DATED.fullmatch(address.path)
-    if dated is None or not (address.hostname or "").endswith(".azure.com"):
+    parts = address(endpoint.base_url)
+    dated = _DATED.fullmatch(parts.path)
+    if dated is None or not (parts.hostname or "").endswith(".azure.com"):
         return endpoint
     if dated["deployment"]:
         endpoint = msgspec.structs.replace(endpoint, model=dated["deployment"])
-    return moved(endpoint, f"{address.scheme}://{address.netloc}/openai/v1")
+    return moved(endpoint, f"{parts.scheme}://{parts.netloc}/openai/v1")
 
 
 PROVIDER = Provider(

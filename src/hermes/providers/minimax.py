@@ -16,6 +16,7 @@ PROVIDER = Provider(
     headers=MESSAGES_HEADERS,
     default_model="MiniMax-M3",
     models=("MiniMax-M3", "MiniMax-M3.1-Flash", "MiniMax-M2.7"),
+    models_path="/v1/models",
     max_tokens=131_072,
     caches=True,
     refine=by_address,

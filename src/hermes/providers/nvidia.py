@@ -1,12 +1,12 @@
 """NVIDIA's hosted models, and its inference servers anywhere."""
 
 from hermes.protocols import Endpoint, Provider
-from hermes.providers.base.routes import changed, host
+from hermes.providers.base.routes import address, changed
 
 
 def _refine(endpoint: Endpoint) -> Endpoint:
     """NVIDIA's own service is told who calls; a server of one's own is not."""
-    if host(endpoint.base_url) != host(PROVIDER.base_url):
+    if address(endpoint.base_url).hostname != address(PROVIDER.base_url).hostname:
         return endpoint
     return changed(endpoint, headers={**endpoint.provider.headers, "X-BILLING-INVOKE-ORIGIN": "hermes"})
 

@@ -1,28 +1,27 @@
 """Ollama on one's own machine, over its OpenAI-compatible endpoint."""
 
-from urllib.parse import urlsplit
-
 from hermes.protocols import Endpoint, Provider
 from hermes.providers.base.local import EFFORTS, quiet, told_window
-from hermes.providers.base.routes import moved
+from hermes.providers.base.routes import address, moved
 
 _PORT = 11434
+_PORTS = {"http": 80, "https": 443}
 
 
 def _refine(endpoint: Endpoint) -> Endpoint:
-    return told_window(moved(endpoint, _address(endpoint.base_url)))
+    return told_window(moved(endpoint, _reachable(endpoint.base_url)))
 
 
-def _address(said: str) -> str:
+def _reachable(said: str) -> str:
     """The address of the API from what `OLLAMA_HOST` may say: a host, a port, both, or a whole address.
 
     The server listens on `0.0.0.0` where it is told to serve everyone; a client cannot call that.
     """
-    url = urlsplit(said if "://" in said else f"http://{said}")
+    url = address(said if "://" in said else f"http://{said}")
     host = url.hostname or "127.0.0.1"
     host = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104
     named = f"[{host}]" if ":" in host else host
-    port = url.port or (443 if url.scheme == "https" else _PORT)
+    port = url.port or (_PORTS.get(url.scheme, _PORT) if "://" in said else _PORT)
     path = url.path.rstrip("/")
     return f"{url.scheme}://{named}:{port}{path if path.endswith('/v1') else f'{path}/v1'}"
 

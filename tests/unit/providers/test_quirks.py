@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from hermes.errors import ProviderDown, RateLimited
+from hermes import __version__
+from hermes.errors import ConfigError, ProviderDown, RateLimited
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Request, ToolSpec
 from hermes.providers.base import load
@@ -296,11 +297,35 @@ def _fields(provider):
         ("http://box:11434", "http://box:11434/v1"),
         ("https://ollama.example/", "https://ollama.example:443/v1"),
         ("http://box:11434/v1/", "http://box:11434/v1"),
-        ("http://box/proxy", "http://box:11434/proxy/v1"),
+        ("http://box/proxy", "http://box:80/proxy/v1"),
     ],
 )
 def test_ollamas_host_is_read_as_ollama_reads_it(said, address):
     assert endpoint_of("ollama", "m", base_url=said).base_url == address
+
+
+@pytest.mark.parametrize("name", ["ollama", "custom", "azure", "nvidia"])
+@pytest.mark.parametrize("said", ["http://h:port/v1", "http://[::1/v1"])
+def test_an_address_that_is_none_is_said_to_be_none(name, said):
+    with pytest.raises(ConfigError, match="cannot be read") as caught:
+        endpoint_of(name, "m", base_url=said)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "listed"),
+    [
+        ("anthropic", "", "https://api.anthropic.com/v1/models"),
+        ("minimax", "", "https://api.minimax.io/anthropic/v1/models"),
+        ("minimax", "https://h/v1", "https://h/v1/models"),
+        ("custom", "https://h/anthropic/v1", "https://h/anthropic/v1/models"),
+        ("deepseek", "https://h/anthropic", "https://h/anthropic/v1/models"),
+        ("openrouter", "", "https://openrouter.ai/api/v1/models"),
+    ],
+)
+def test_models_are_listed_where_the_wire_has_its_list(name, address, listed):
+    endpoint = endpoint_of(name, base_url=address)
+    assert endpoint.base_url + endpoint.provider.models_path == listed
 
 
 @pytest.mark.parametrize(
@@ -419,8 +444,9 @@ def test_openrouter_is_told_the_product_and_the_session():
 
 
 def test_nous_is_told_the_product_and_the_conversation():
-    assert built("nous", effort="none")[0]["tags"] == ["product=hermes"]
-    assert built("nous", session_id="s1")[0]["tags"] == ["product=hermes", "conversation=s1"]
+    us = ["product=hermes", f"client=hermes-{__version__}"]
+    assert built("nous", effort="none")[0]["tags"] == us
+    assert built("nous", session_id="s1")[0]["tags"] == [*us, "conversation=s1"]
 
 
 def test_qwen_gets_parts_a_mark_and_its_metadata():

@@ -10,7 +10,8 @@ def by_address(endpoint: Endpoint) -> Endpoint:
     """The endpoint on the wire that its address has."""
     if speaks_messages(endpoint.base_url) or not endpoint.base_url.rstrip("/").endswith("/v1"):
         return endpoint
-    return changed(endpoint, api_mode="chat_completions", headers={}, caches=False, quirks=_apart)
+    chat = {"api_mode": "chat_completions", "models_path": "/models", "headers": {}, "caches": False}
+    return changed(endpoint, **chat, quirks=_apart)
 
 
 def _apart(body: dict[str, Any], request: Request) -> dict[str, Any]:

@@ -32,6 +32,7 @@ PROVIDER = Provider(
     base_url_env=("BEDROCK_BASE_URL",),
     key_env=("AWS_BEARER_TOKEN_BEDROCK",),
     key_required=False,
+    models_path="",
     caches=True,
     sign=_sign,
 )
