@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-from hermes import __version__
 from hermes.protocols import Endpoint, Provider, Request
 from hermes.providers.base.routes import changed
 
@@ -12,7 +11,7 @@ _MARKED = re.compile(r".*(claude|kimi|qwen)")
 
 def _quirks(body: dict[str, Any], request: Request) -> dict[str, Any]:
     conversation = [f"conversation={request.session_id}"] if request.session_id else []
-    body = {**body, "tags": ["product=hermes", f"client=hermes-{__version__}", *conversation]}
+    body = {**body, "tags": ["product=hermes", *conversation]}
     if request.effort == "none":
         return body
     return {**body, "reasoning": {"enabled": True, "effort": request.effort or "medium"}}

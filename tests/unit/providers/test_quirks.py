@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from hermes import __version__
 from hermes.errors import ConfigError, ProviderDown, RateLimited
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Request, ToolSpec
@@ -444,9 +443,8 @@ def test_openrouter_is_told_the_product_and_the_session():
 
 
 def test_nous_is_told_the_product_and_the_conversation():
-    us = ["product=hermes", f"client=hermes-{__version__}"]
-    assert built("nous", effort="none")[0]["tags"] == us
-    assert built("nous", session_id="s1")[0]["tags"] == [*us, "conversation=s1"]
+    assert built("nous", effort="none")[0]["tags"] == ["product=hermes"]
+    assert built("nous", session_id="s1")[0]["tags"] == ["product=hermes", "conversation=s1"]
 
 
 def test_qwen_gets_parts_a_mark_and_its_metadata():
