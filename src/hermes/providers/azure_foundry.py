@@ -21,7 +21,7 @@ def _refine(endpoint: Endpoint) -> Endpoint:
     endpoint = _current(endpoint)
     if _RESPONSES.match(tail(endpoint.model)):
         return changed(endpoint, api_mode="codex_responses", caches=True)
-    return changed(endpoint, system_role="developer" if tail(endpoint.model).startswith("gpt-") else "system")
+    return endpoint
 
 
 def _current(endpoint: Endpoint) -> Endpoint:

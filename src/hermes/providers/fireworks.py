@@ -1,6 +1,22 @@
 """Fireworks' hosted open models."""
 
-from hermes.protocols import Provider
+import re
+
+from hermes.protocols import Effort, Endpoint, Provider
+from hermes.providers.base.routes import changed, tail
+
+_EFFORTS: tuple[tuple[re.Pattern[str], tuple[Effort, ...]], ...] = (
+    (re.compile(r"deepseek-v[4-9]"), ("none", "low", "medium", "high", "xhigh")),
+    (re.compile(r"glm-[5-9]"), ("none", "high", "max")),
+    (re.compile(r"kimi-|gpt-oss"), ("low", "medium", "high")),
+)
+"""How hard each family can be asked to think; others are not asked."""
+
+
+def _refine(endpoint: Endpoint) -> Endpoint:
+    name = tail(endpoint.model)
+    return changed(endpoint, efforts=next((known for fits, known in _EFFORTS if fits.match(name)), ()))
+
 
 PROVIDER = Provider(
     name="fireworks",
@@ -18,5 +34,5 @@ PROVIDER = Provider(
         "accounts/fireworks/models/deepseek-v4-pro",
         "accounts/fireworks/models/gpt-oss-120b",
     ),
-    efforts=("none", "low", "medium", "high"),
+    refine=_refine,
 )
