@@ -175,17 +175,26 @@ def stream_reply(made: Iterable[dict[str, Any]]) -> bytes:
 
 
 class MessagesSimulator(ModelSimulator):
+    """With `bearer` it is another vendor's server, which takes its key as a bearer token."""
+
+    def __init__(self, *script: Reply, bearer: bool = False) -> None:
+        super().__init__(*script)
+        self._bearer = bearer
+
     def problem_with(self, request: Received, body: dict[str, Any]) -> str | None:
-        return refuse_headers(request.path, request.headers) or refusal(body)
+        return refuse_headers(request.path, request.headers, bearer=self._bearer) or refusal(body)
 
     def refused(self, problem: str) -> bytes:
         return fails(400, "invalid_request_error", problem)({})
 
 
-def refuse_headers(path: str, headers: dict[str, str]) -> str | None:
+def refuse_headers(path: str, headers: dict[str, str], *, bearer: bool = False) -> str | None:
     if path != "/v1/messages":
         return f"unknown path {path}"
     match headers.get("anthropic-version"):
+        case "2023-06-01" if bearer:
+            has_token = headers.get("authorization", "").startswith("Bearer ")
+            return None if has_token else "a bearer token is required"
         case "2023-06-01":
             return None if headers.get("x-api-key") else "x-api-key header is required"
         case "2026-10-21":

@@ -10,7 +10,7 @@ would reject gets a 400 whose words say why, and is listed in `refusals`.
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from simulators.model import ModelSimulator
 from simulators.scripted import Received, http_reply
@@ -46,6 +46,19 @@ KEYS = {
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
+class Extras(NamedTuple):
+    """What one vendor takes beside the protocol. Whatever is not declared here is still refused."""
+
+    fields: frozenset[str] = frozenset()
+    """Fields of a request."""
+    echoes: frozenset[str] = frozenset()
+    """Keys of an assistant's message, and of the calls in it."""
+    roles: frozenset[str] = frozenset()
+    """Roles that speak as the system does."""
+    parts: bool = False
+    """Whether everyone may speak in parts, with cache marks on them."""
+
+
 def says(text: str, *, chunks: int = 3, finish: str | None = "stop", **extra: Any) -> Reply:
     """Answer with text, streamed in pieces when asked to; `finish=None` breaks off before the end."""
 
@@ -58,8 +71,14 @@ def says(text: str, *, chunks: int = 3, finish: str | None = "stop", **extra: An
     return reply
 
 
-def calls(*wanted: tuple[str, Any], text: str | None = None, finish: str = "tool_calls") -> Reply:
-    """Answer with tool calls; arguments that are text are sent as they are."""
+def calls(
+    *wanted: tuple[str, Any],
+    text: str | None = None,
+    finish: str = "tool_calls",
+    seal: dict[str, Any] | None = None,
+    **extra: Any,
+) -> Reply:
+    """Answer with tool calls; arguments that are text are sent as they are. `seal` is put on every call."""
 
     def reply(body: dict[str, Any]) -> bytes:
         turn = len(body["messages"])
@@ -68,15 +87,16 @@ def calls(*wanted: tuple[str, Any], text: str | None = None, finish: str = "tool
                 "id": f"call_{turn}_{number}",
                 "type": "function",
                 "function": {"name": name, "arguments": args if isinstance(args, str) else json.dumps(args)},
+                **({"extra_content": seal} if seal else {}),
             }
             for number, (name, args) in enumerate(wanted)
         ]
-        deltas: list[dict[str, Any]] = [{"content": text}] if text else []
+        deltas: list[dict[str, Any]] = [{"content": text, **extra}] if text or extra else []
         for index, call in enumerate(made):
             start = {**call, "index": index, "function": {"name": call["function"]["name"], "arguments": ""}}
             rest = {"index": index, "function": {"arguments": call["function"]["arguments"]}}
             deltas += [{"tool_calls": [start]}, {"tool_calls": [rest]}]
-        return _answer(body, {"content": text, "tool_calls": made}, deltas, {}, finish)
+        return _answer(body, {"content": text, "tool_calls": made, **extra}, deltas, {}, finish)
 
     return reply
 
@@ -93,8 +113,12 @@ def raw(reply: bytes) -> Reply:
 class ChatSimulator(ModelSimulator):
     prefix = "/v1"
 
+    def __init__(self, *script: Reply, extras: Extras | None = None) -> None:
+        super().__init__(*script)
+        self._extras = extras
+
     def problem_with(self, request: Received, body: dict[str, Any]) -> str | None:
-        return refusal(request.path, body)
+        return refusal(request.path, _plain(body, self._extras) if self._extras else body)
 
     def refused(self, problem: str) -> bytes:
         return fails(400, problem)({})
@@ -119,6 +143,28 @@ def refusal(path: str, body: dict[str, Any]) -> str | None:
         ):
             return f"invalid tool {tool['function']['name']!r}"
     return _refuse_messages(body["messages"]) or _refuse_types(body)
+
+
+def _plain(body: dict[str, Any], extras: Extras) -> dict[str, Any]:
+    """The request without what this vendor takes beside the protocol."""
+    plain = {key: value for key, value in body.items() if key not in extras.fields}
+    return plain | {"messages": [_plain_message(message, extras) for message in body["messages"]]}
+
+
+def _plain_message(message: dict[str, Any], extras: Extras) -> dict[str, Any]:
+    role = "system" if message["role"] in extras.roles else message["role"]
+    plain = {**message, "role": role}
+    if role == "assistant":
+        plain = {key: value for key, value in plain.items() if key not in extras.echoes}
+    if "tool_calls" in plain:
+        plain["tool_calls"] = [
+            {key: value for key, value in call.items() if key not in extras.echoes}
+            for call in plain["tool_calls"]
+        ]
+    if extras.parts and isinstance(message["content"], list):
+        parts = [{k: v for k, v in part.items() if k != "cache_control"} for part in message["content"]]
+        plain["content"] = parts if role == "user" else "".join(part["text"] for part in parts)
+    return plain
 
 
 def _refuse_types(body: dict[str, Any]) -> str | None:

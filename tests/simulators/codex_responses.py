@@ -37,6 +37,8 @@ TOP_LEVEL = {
     "model", "store", "instructions", "max_output_tokens", "stream", "reasoning", "include", "text", "tools",
     "tool_choice", "parallel_tool_calls", "prompt_cache_key", "input", "temperature",
 }  # fmt: skip
+SERVER_TOOLS = ({"type": "web_search"},)
+"""Tools that the vendor runs on its own side."""
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 PLAIN_MODEL = re.compile(r"gpt-4|gpt-3|-chat-latest")
 SEAL = "gAAAA-sim-"
@@ -235,6 +237,8 @@ def _refuse_tools(body: dict[str, Any]) -> str | None:
     if not body["tools"]:
         return "tools: empty"
     for tool in body["tools"]:
+        if tool in SERVER_TOOLS:
+            continue
         if not TOOL_NAME.fullmatch(tool["name"]) or tool["parameters"]["type"] != "object":
             return f"invalid tool {tool['name']!r}"
     return None

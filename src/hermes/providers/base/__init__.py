@@ -101,9 +101,9 @@ def resolve(wanted: str, preferences: Preferences, secret: Callable[[str], Revea
 def _offered(preferences: Preferences, secret: Callable[[str], Revealable | None]) -> tuple[Provider, str]:
     """The first provider that the settings make usable, else the one in this process."""
     providers = [load(name) for name in names()]
-    servers = [provider for provider in providers if provider.engine is None]
-    for provider in servers:
-        if preferences.base_url and not provider.base_url:
+    servers = [provider for provider in providers if provider.engine is None and provider.rank]
+    for provider in sorted(servers, key=lambda provider: provider.rank):
+        if preferences.base_url and not provider.base_url and not provider.key_required:
             return provider, "`model.base_url` is set"
         for variable in provider.key_env if provider.key_required else provider.base_url_env:
             if secret(variable) is not None:

@@ -27,10 +27,12 @@ PROVIDER = Provider(
     title="Amazon Bedrock",
     api_mode="bedrock_converse",
     base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
-    aliases=("aws", "aws-bedrock", "amazon-bedrock"),
+    aliases=("aws", "aws-bedrock", "amazon-bedrock", "amazon"),
+    rank=0,
     base_url_env=("BEDROCK_BASE_URL",),
     key_env=("AWS_BEARER_TOKEN_BEDROCK",),
     key_required=False,
+    models_path="",
     caches=True,
     sign=_sign,
 )
