@@ -461,9 +461,10 @@ def test_cache_marks_end_the_tools_the_system_and_two_messages():
     assert marks(build(*history, tools=(LOOK,))) == []
 
 
-def test_a_mark_steps_back_from_thinking():
-    sent = turns(HI, kept(normalize(text("so"), thinks("hm"))), provider=CACHING)
-    assert [("cache_control" in block) for block in sent[1]["content"]] == [True, False]
+def test_a_turn_never_ends_in_a_thought():
+    sent = turns(HI, kept(normalize(thinks("hm"), text("so"), thinks("more"))), provider=CACHING)
+    assert [block["type"] for block in sent[1]["content"]] == ["thinking", "text"]
+    assert "cache_control" in sent[1]["content"][-1]
 
 
 def test_a_turn_longer_than_the_lookback_is_marked_inside():

@@ -251,8 +251,8 @@ def test_one_transport_asked_by_two_issuers_mixes_nothing_up():
     reply = normalize(reasoning("hm", 1), message("ok", 1))
     history, transport = (HI, assistant(reply)), Transport()
     kinds = [
-        [item.get("type") for item in transport.convert_messages(history, issuer)]
-        for issuer in (HERE, "o", HERE)
+        [item.get("type") for item in transport.build_kwargs(request, PROVIDER)["input"]]
+        for request in (Request(model="m", messages=history, issuer=issuer) for issuer in (HERE, "o", HERE))
     ]
     assert kinds == [
         ["message", "reasoning", "message"],
@@ -278,7 +278,7 @@ def test_the_same_reasoning_is_sent_once():
 
 def test_reasoning_with_nothing_after_it_is_followed_by_an_empty_message():
     reply = normalize(reasoning("a", 1))
-    items = Transport().convert_messages((HI, assistant(reply)), HERE)
+    items = sent(HI, assistant(reply))
     assert items[-1] == {"type": "message", "role": "assistant", "content": ""}
 
 
@@ -345,13 +345,6 @@ def test_a_longer_history_keeps_the_bytes_of_the_shorter_one():
         history += [assistant(reply), *results(reply), assistant(normalize(message("so", turn)))]
     for shorter, longer in itertools.pairwise(bodies):
         assert longer.startswith(shorter.removesuffix(b"]}"))
-
-
-def test_a_message_is_converted_once():
-    transport = Transport()
-    first = transport.convert_messages((HI,), HERE)
-    again = transport.convert_messages((HI, Message(role="assistant", content="yes")), HERE)
-    assert again[0] is first[0]
 
 
 def test_the_key_goes_where_the_provider_wants_it():

@@ -1,11 +1,14 @@
 """A conversation grows at its end: what was converted and encoded for the last call is used again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
 from hermes.messages import Message
+
+_RECENT = 40
+"""Items at the end that are compared one by one. A cache mark that moves on changes one of these."""
 
 
 class Fold(Protocol):
@@ -15,6 +18,13 @@ class Fold(Protocol):
 
 
 F = TypeVar("F", bound=Fold)
+
+
+def folded(fold: F, messages: Iterable[Message]) -> F:
+    """The fold, with these messages added to it."""
+    for message in messages:
+        fold.add(message)
+    return fold
 
 
 class Growing(Generic[F]):
@@ -31,37 +41,50 @@ class Growing(Generic[F]):
 
     def __call__(self, messages: tuple[Message, ...], key: object, begin: Callable[[], F]) -> F:
         size = len(self._seen)
-        if self._fold is None or key != self._key or messages[:size] != self._seen:
-            self._fold, self._key, size = begin(), key, 0
-        for message in messages[size:]:
-            self._fold.add(message)
-        self._seen = messages
-        return self._fold
+        fold, self._fold = self._fold, None  # one that fails half-way is not used again
+        if fold is None or key != self._key or messages[:size] != self._seen:
+            fold, size = begin(), 0
+        self._fold = folded(fold, messages[size:])
+        self._key, self._seen = key, messages
+        return fold
 
 
 class GrowingJson:
-    """The items of a list as JSON; those at the start that are the same objects as before are copied."""
+    """JSON objects that end in a list which grows: items that are the same objects as before are copied."""
 
     def __init__(self) -> None:
         self._items: list[Any] = []
         self._ends: list[int] = []
         self._bytes = bytearray()
 
-    def __call__(self, items: Sequence[Any]) -> bytes:
+    def __call__(self, fields: Mapping[str, Any], name: str, items: Sequence[Any]) -> bytes:
+        """An object of these fields, and then the list `items` under `name`."""
+        self._take(items)
+        head = msgspec.json.encode(fields)[:-1]
+        return b"".join((head, b',"' if fields else b'"', name.encode(), b'":[', self._bytes, b"]}"))
+
+    def _take(self, items: Sequence[Any]) -> None:
         kept = self._unchanged(items)
-        del self._ends[kept:]
+        del self._items[kept:], self._ends[kept:]
         del self._bytes[self._ends[-1] if kept else 0 :]
         for item in items[kept:]:
-            if self._ends:
-                self._bytes += b","
-            self._bytes += msgspec.json.encode(item)
+            encoded = msgspec.json.encode(item)
+            self._bytes += b"," + encoded if self._ends else encoded
             self._ends.append(len(self._bytes))
-        self._items = list(items)
-        return bytes(self._bytes)
+            self._items.append(item)
 
     def _unchanged(self, items: Sequence[Any]) -> int:
-        """How many items at the start are still the same; only the last few ever change."""
-        size = min(len(items), len(self._items))
-        while size and items[size - 1] is not self._items[size - 1]:
-            size -= 1
-        return size if items[:size] == self._items[:size] else 0
+        """How many items at the start are still the same.
+
+        Equal items are not enough to go by, since `1` equals `True`: one item near the end must be the
+        very same object, which says that the list is the last one, continued.
+        """
+        known = self._items
+        size = min(len(items), len(known))
+        recent = range(max(0, size - _RECENT), size)
+        size = next((at for at in recent if items[at] is not known[at]), size)
+        if not size or items[size - 1] is not known[size - 1]:
+            return 0
+        while items[:size] != known[:size]:
+            size //= 2
+        return size

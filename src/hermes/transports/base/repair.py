@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from hermes.messages import Message, with_ids
-from hermes.protocols import Provider
 
 Results = dict[str, list[tuple[int, Message]]]
 
@@ -19,10 +18,6 @@ def told(message: Message) -> Message:
     notes = (f"[a picture that you cannot see: {image.url or image.media_type}]" for image in message.images)
     text = "\n".join(part for part in (message.content, *notes) if part)
     return msgspec.structs.replace(message, content=text, images=())
-
-
-def seen_by(provider: Provider, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    return messages if provider.sees else tuple(map(told, messages))
 
 
 class Repairer:

@@ -16,11 +16,12 @@ from hermes.transports.base import (
     output_limit,
     post_json,
     read_whole,
+    temperature_of,
     with_quirks,
 )
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES, read_failure
-from hermes.transports.base.growing import Growing, GrowingJson
+from hermes.transports.base.growing import Growing, GrowingJson, folded
 from hermes.transports.base.repair import Repairer
 from hermes.transports.chat_completions.messages import Conversation
 from hermes.transports.chat_completions.reply import Assembler, decode_event, map_finish_reason, read_usage
@@ -39,10 +40,7 @@ class Transport:
         self._encode = GrowingJson()
 
     def convert_messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        conversation = Conversation(_PLAIN, "")
-        for message in messages:
-            conversation.add(message)
-        return conversation.wire()
+        return folded(Conversation(_PLAIN, ""), messages).wire()
 
     def convert_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
         return [
@@ -64,8 +62,8 @@ class Transport:
         limit = output_limit(request, provider)
         if limit is not None:
             kwargs[provider.max_tokens_key] = limit
-        temperature = request.temperature if provider.temperature is None else provider.temperature
-        if temperature is not None and temperature != "omit":
+        temperature = temperature_of(request, provider)
+        if temperature is not None:
             kwargs["temperature"] = temperature
         if request.effort is not None and provider.efforts:
             kwargs["reasoning_effort"] = nearest_effort(request.effort, provider.efforts)
