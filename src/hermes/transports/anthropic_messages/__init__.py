@@ -38,7 +38,7 @@ from hermes.transports.base import (
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
-from hermes.transports.base.repair import Repairer, repair
+from hermes.transports.base.repair import repair
 from hermes.transports.base.schema import object_schema, strict_schema
 
 __all__ = ["ANSWER_TOOL", "BLOCKS", "Transport"]
@@ -50,13 +50,12 @@ class Transport:
     api_mode: ApiMode = "anthropic_messages"
 
     def __init__(self) -> None:
-        self._repair = Repairer()
         self._conversation: Growing[Conversation] = Growing()
         self._encode = GrowingJson()
 
     def convert_messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """The turns of a conversation; what its system messages say at the start is no turn."""
-        return folded(Conversation("", signed=True), repair(messages)).turns()
+        return folded(Conversation(""), repair(messages)).turns()
 
     def convert_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
         converted: dict[str, Block] = {}
@@ -70,10 +69,10 @@ class Transport:
     def build_kwargs(self, request: Request, provider: Provider) -> dict[str, Any]:
         """The request as the vendor's SDK would be called. `messages` stands last: the bytes before
         and the older messages stay the same from turn to turn, which is what prefix caches need."""
-        messages = self._repair(request.messages)
         model = model_id(request.model)
         family = family_of(model)
-        said = self._said(messages, request.issuer, signed="claude-" in model, sees=provider.sees)
+        key = request.issuer, "claude-" in model, provider.sees
+        said = self._conversation(request.messages, key, partial(Conversation, *key))
         kwargs: dict[str, Any] = {
             "model": model,
             "max_tokens": output_limit(request, provider, family.max_tokens),
@@ -90,9 +89,10 @@ class Transport:
             kwargs["system"] = list(said.system)
         kwargs = with_quirks(kwargs, request, provider)
         if provider.caches:
-            for key in filter(kwargs.get, ("tools", "system")):
-                kwargs[key] = [*kwargs[key][:-1], marked(kwargs[key][-1])]
-        return kwargs | {"messages": said.turns(marked_messages(messages) if provider.caches else ())}
+            for name in filter(kwargs.get, ("tools", "system")):
+                kwargs[name] = [*kwargs[name][:-1], marked(kwargs[name][-1])]
+        marks = marked_messages(self._conversation.messages) if provider.caches else ()
+        return kwargs | {"messages": said.turns(marks)}
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
         base = endpoint.base_url.rstrip("/").removesuffix("/v1")
@@ -144,7 +144,3 @@ class Transport:
         if choice == "required" and family.forced_tools:
             return {"tools": tools, "tool_choice": {"type": "any"}}
         return {"tools": tools} | ({"tool_choice": {"type": "none"}} if choice == "none" else {})
-
-    def _said(self, messages: tuple[Message, ...], issuer: str, *, signed: bool, sees: bool) -> Conversation:
-        begin = partial(Conversation, issuer, signed=signed, sees=sees)
-        return self._conversation(messages, (issuer, signed, sees), begin)

@@ -28,7 +28,7 @@ class Conversation:
     the start say, and `called` the tools that were called, in the order they first were.
     """
 
-    def __init__(self, issuer: str, *, signed: bool, sees: bool = True) -> None:
+    def __init__(self, issuer: str, signed: bool = True, sees: bool = True) -> None:
         self.system: list[Block] = []
         self.called: dict[str, None] = {}
         self._issuer = issuer

@@ -6,6 +6,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from hermes.messages import Message
+from hermes.transports.base.repair import Repairer
 
 _RECENT = 40
 """Items at the end that are compared one by one. A cache mark that moves on changes one of these."""
@@ -30,22 +31,26 @@ def folded(fold: F, messages: Iterable[Message]) -> F:
 class Growing(Generic[F]):
     """A fold that is kept from call to call; a history that is not the last one, continued, starts anew.
 
-    `key` is whatever else the fold depends on. Comparing a history with its own beginning is cheap: the
-    messages are the same objects.
+    `messages` is the history as it was folded: repaired. `key` is whatever else the fold depends on.
+    Comparing a history with its own beginning is cheap: the messages are the same objects.
     """
 
     def __init__(self) -> None:
+        self._repairer = Repairer()
         self._key: object = None
-        self._seen: tuple[Message, ...] = ()
         self._fold: F | None = None
 
+    @property
+    def messages(self) -> Sequence[Message]:
+        return self._repairer.repaired
+
     def __call__(self, messages: tuple[Message, ...], key: object, begin: Callable[[], F]) -> F:
-        size = len(self._seen)
+        size = len(self.messages)
         fold, self._fold = self._fold, None  # one that fails half-way is not used again
-        if fold is None or key != self._key or messages[:size] != self._seen:
+        kept = self._repairer.take(messages)
+        if fold is None or key != self._key or kept < size:
             fold, size = begin(), 0
-        self._fold = folded(fold, messages[size:])
-        self._key, self._seen = key, messages
+        self._fold, self._key = folded(fold, self.messages[size:]), key
         return fold
 
 
@@ -64,17 +69,15 @@ class GrowingJson:
         return b"".join((head, b',"' if fields else b'"', name.encode(), b'":[', self._bytes, b"]}"))
 
     def _take(self, items: Sequence[Any]) -> None:
-        kept = self._unchanged(items)
-        del self._items[kept:], self._ends[kept:]
-        del self._bytes[self._ends[-1] if kept else 0 :]
+        kept = self._forget_changed(items)
         for item in items[kept:]:
             encoded = msgspec.json.encode(item)
             self._bytes += b"," + encoded if self._ends else encoded
             self._ends.append(len(self._bytes))
             self._items.append(item)
 
-    def _unchanged(self, items: Sequence[Any]) -> int:
-        """How many items at the start are still the same.
+    def _forget_changed(self, items: Sequence[Any]) -> int:
+        """Keep the items at the start that are still the same; says how many.
 
         Equal items are not enough to go by, since `1` equals `True`: one item near the end must be the
         very same object, which says that the list is the last one, continued.
@@ -83,8 +86,12 @@ class GrowingJson:
         size = min(len(items), len(known))
         recent = range(max(0, size - _RECENT), size)
         size = next((at for at in recent if items[at] is not known[at]), size)
-        if not size or items[size - 1] is not known[size - 1]:
-            return 0
-        while items[:size] != known[:size]:
+        if size and items[size - 1] is not known[size - 1]:
+            size = 0
+        del known[size:]
+        while items[:size] != known:
             size //= 2
+            del known[size:]
+        del self._ends[size:]
+        del self._bytes[self._ends[-1] if size else 0 :]
         return size

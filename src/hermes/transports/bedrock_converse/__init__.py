@@ -24,7 +24,6 @@ from hermes.transports.base import (
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES
 from hermes.transports.base.growing import Growing, GrowingJson, folded
-from hermes.transports.base.repair import Repairer
 from hermes.transports.base.schema import object_schema
 from hermes.transports.bedrock_converse.families import Family, family_of, inference
 from hermes.transports.bedrock_converse.reply import (
@@ -44,7 +43,6 @@ class Transport:
     api_mode: ApiMode = "bedrock_converse"
 
     def __init__(self) -> None:
-        self._repair = Repairer()
         self._conversation: Growing[Conversation] = Growing()
         self._encode = GrowingJson()
         self._names: dict[str, str] = {}
@@ -70,9 +68,8 @@ class Transport:
         """The request as the vendor's SDK would be called, and `stream`, which chooses the operation."""
         family = family_of(request.model)
         marks = provider.caches and family.caches
-        messages = self._repair(request.messages)
         said = self._conversation(
-            messages,
+            request.messages,
             (request.issuer, family, provider.sees),
             partial(Conversation, request.issuer, family, sees=provider.sees),
         )
@@ -86,7 +83,7 @@ class Transport:
                 kwargs["toolConfig"]["toolChoice"] = {"any": {}}
         if said.system:
             kwargs["system"] = [*said.system, CACHE_POINT] if marks else list(said.system)
-        turns = said.turns(marked_messages(messages) if marks else ())
+        turns = said.turns(marked_messages(self._conversation.messages) if marks else ())
         return with_quirks(kwargs, request, provider) | {"messages": turns}
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:

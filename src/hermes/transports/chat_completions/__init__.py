@@ -22,7 +22,6 @@ from hermes.transports.base import (
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
-from hermes.transports.base.repair import Repairer
 from hermes.transports.chat_completions.messages import Conversation
 from hermes.transports.chat_completions.reply import Assembler, decode_event, map_finish_reason, read_usage
 
@@ -35,7 +34,6 @@ class Transport:
     api_mode: ApiMode = "chat_completions"
 
     def __init__(self) -> None:
-        self._repair = Repairer()
         self._conversation: Growing[Conversation] = Growing()
         self._encode = GrowingJson()
 
@@ -81,13 +79,12 @@ class Transport:
 
     def _messages(self, request: Request, provider: Provider) -> list[dict[str, Any]]:
         schema = request.output_schema if provider.output != "json_schema" else None
-        repaired = self._repair(request.messages)
         conversation = self._conversation(
-            repaired,
+            request.messages,
             (provider, request.issuer, schema),
             partial(Conversation, provider, request.issuer, schema),
         )
-        return conversation.wire(_marks(repaired) if provider.caches else ())
+        return conversation.wire(_marks(self._conversation.messages) if provider.caches else ())
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
         url = f"{endpoint.base_url.rstrip('/')}/chat/completions"

@@ -21,7 +21,6 @@ from hermes.transports.base import (
 )
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
-from hermes.transports.base.repair import Repairer
 from hermes.transports.codex_responses.families import samples, thinking
 from hermes.transports.codex_responses.items import Conversation
 from hermes.transports.codex_responses.reply import FINISH, Assembler, decode_response, read_usage
@@ -35,7 +34,6 @@ class Transport:
     api_mode: ApiMode = "codex_responses"
 
     def __init__(self) -> None:
-        self._repair = Repairer()
         self._conversation: Growing[Conversation] = Growing()
         self._encode = GrowingJson()
 
@@ -60,7 +58,7 @@ class Transport:
         """The request as the vendor's SDK would be called. `input` stands last: the bytes before and
         the older items stay the same from turn to turn, which is what prefix caches need."""
         said = self._conversation(
-            self._repair(request.messages),
+            request.messages,
             (request.issuer, provider.sees),
             partial(Conversation, request.issuer, sees=provider.sees),
         )
