@@ -229,18 +229,27 @@ def test_a_quirk_has_the_last_word_on_every_field_but_what_is_said(name):
 
 @every_wire
 def test_tool_schemas_are_sent_in_the_providers_dialect_and_never_changed(name):
-    before = copy.deepcopy(LOOK)
+    schema = {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}, "oneOf": [{}]}
+    before = copy.deepcopy(schema)
     own = provider(name, dialect=lambda schema: {**schema, "description": "in our own words"})
-    kwargs = new_transport(name).build_kwargs(ask(name, [HI], tools=(LOOK,)), own)
+    kwargs = new_transport(name).build_kwargs(ask(name, [HI], tools=(ToolSpec("t", "", schema),)), own)
     assert "in our own words" in json.dumps(kwargs)
-    assert before == LOOK
+    assert schema == before
 
 
 @every_wire
-@pytest.mark.parametrize("field", ["temperature", "max_output_tokens"])
-def test_what_is_not_asked_for_is_not_said(name, field):
-    kwargs = new_transport(name).build_kwargs(ask(name, [HI]), provider(name, temperature="omit"))
-    assert "temperature" not in json.dumps(kwargs)
+def test_a_temperature_is_the_providers_or_the_calls_or_none(name):
+    def temperature(wanted, of):
+        model = {"codex_responses": "gpt-4.1"}.get(name, WIRES[name].model)
+        request = msgspec.structs.replace(ask(name, [HI], temperature=wanted), model=model)
+        kwargs = new_transport(name).build_kwargs(request, provider(name, temperature=of))
+        return kwargs.get("inferenceConfig", kwargs).get("temperature")
+
+    assert temperature(None, None) is None
+    assert temperature(0.5, None) == 0.5
+    assert temperature(0, None) == 0
+    assert temperature(0.5, 0.3) == 0.3
+    assert temperature(0.5, "omit") is None
 
 
 texts = st.none() | st.sampled_from(["", " ", "one", " two\n", "three"])
