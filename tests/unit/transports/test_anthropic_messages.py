@@ -292,6 +292,39 @@ def test_an_older_family_gets_a_budget_below_the_limit():
     assert "thinking" not in build(model="claude-sonnet-4-5", effort="xhigh", max_output_tokens=1_024)
 
 
+def test_a_limit_and_its_budget_stay_inside_the_context_window():
+    narrow = msgspec.structs.replace(PROVIDER, context_window=16_000)
+    kwargs = build(model="claude-sonnet-4-5", effort="xhigh", max_output_tokens=2_000, provider=narrow)
+    assert kwargs["thinking"]["budget_tokens"] < kwargs["max_tokens"] == 2_000
+    kwargs = build(model="claude-sonnet-4-5", effort="xhigh", provider=narrow)
+    assert kwargs["thinking"]["budget_tokens"] < kwargs["max_tokens"] == 15_999
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "sent"),
+    [
+        ("claude-sonnet-4-5", None, 0.5),
+        ("claude-sonnet-4-5", "none", 0.5),
+        ("claude-sonnet-4-5", "high", 1),
+        ("claude-opus-4-6", None, 0.5),
+        ("claude-opus-4-6", "high", None),
+        ("claude-opus-4-7", None, None),
+        ("claude-sonnet-5", None, None),
+        ("claude-newest-9", None, None),
+        ("kimi-k2", None, 0.5),
+    ],
+)
+def test_a_temperature_goes_to_families_that_take_one_while_they_do_not_think(model, effort, sent):
+    assert build(model=model, effort=effort, temperature=0.5).get("temperature") == sent
+
+
+def test_a_temperature_is_never_above_what_the_wire_takes_and_may_be_forbidden():
+    assert build(temperature=1.7)["temperature"] == 1
+    silent = msgspec.structs.replace(PROVIDER, temperature="omit")
+    kwargs = build(model="claude-sonnet-4-5", effort="high", temperature=0.5, provider=silent)
+    assert "temperature" not in kwargs
+
+
 @pytest.mark.parametrize("model", NATIVE.models)
 @pytest.mark.parametrize("effort", [None, "none", "low", "max"])
 def test_a_forced_call_excludes_thinking(model, effort):

@@ -414,6 +414,25 @@ def test_a_budget_leaves_room_for_the_answer(limit, budget):
     assert (extra and extra["thinking"]["budget_tokens"]) == budget
 
 
+@pytest.mark.parametrize(
+    ("model", "effort", "sent"),
+    [
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", None, 0.5),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "high", None),
+        ("us.anthropic.claude-sonnet-4-6", None, 0.5),
+        ("us.anthropic.claude-sonnet-4-6", "high", None),
+        ("us.anthropic.claude-opus-4-7", None, None),
+        ("us.amazon.nova-2-lite-v1:0", "low", 0.5),
+        ("us.amazon.nova-2-lite-v1:0", "high", None),
+        ("meta.llama3-1-70b-instruct-v1:0", None, 0.5),
+    ],
+)
+def test_a_temperature_goes_to_families_that_take_one_as_they_think(model, effort, sent):
+    kwargs = build(HI, model=model, effort=effort, temperature=0.5)
+    assert kwargs.get("inferenceConfig", {}).get("temperature") == sent
+    assert build(HI, temperature=1.7)["inferenceConfig"]["temperature"] == 1
+
+
 def test_a_required_tool_leaves_no_room_to_think():
     for model in (SONNET, OPUS):
         kwargs = build(model=model, effort="max", tools=(LOOK,), tool_choice="required")

@@ -139,6 +139,14 @@ def test_a_model_is_asked_to_think_as_hard_as_it_can_be_asked(model, effort, thi
     assert build(model=model, effort=effort).get("reasoning") == thinking
 
 
+@pytest.mark.parametrize(
+    ("model", "sent"),
+    [("gpt-4.1", 0.5), ("openai/gpt-4o", 0.5), ("gpt-5-chat-latest", 0.5), ("gpt-5.4", None), ("o3", None)],
+)
+def test_a_temperature_goes_to_models_that_do_not_think(model, sent):
+    assert build(HI, model=model, temperature=0.5).get("temperature") == sent
+
+
 def test_thoughts_are_asked_back_of_models_that_think():
     assert "include" not in build(model="gpt-4.1")
     assert "include" not in build(model="gpt-6-sol", effort="none")
