@@ -732,6 +732,7 @@ FOUND = {"role": "user", "content": [{"toolResult": {"toolUseId": "t1", "content
         ({"messages": [ASK], "additionalModelRequestFields": {"thinking": BUDGET}}, "below 4096"),
         ({"messages": [{"role": "user", "content": [thought("x")]}]}, "can't contain reasoning"),
         ({"messages": [ASK, {"role": "assistant", "content": [FORGED]}, ASK]}, "signature"),
+        ({"messages": [ASK, {"role": "assistant", "content": [thought("x")]}, ASK]}, "final block"),
         ({"messages": [{"role": "user", "content": [{"image": JPG}]}]}, "jpg"),
     ],
 )  # fmt: skip

@@ -397,15 +397,6 @@ def test_pictures_of_users_and_tools_reach_the_wire():
     assert shown == {"role": "user", "content": [data]}
 
 
-def test_a_schema_for_the_answer_is_sent_strict():
-    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    sent = build(output_schema=schema)["response_format"]
-    assert sent == {
-        "type": "json_schema",
-        "json_schema": {"name": "answer", "schema": schema, "strict": True},
-    }
-
-
 texts = st.text(max_size=40)
 calls = st.lists(
     st.tuples(st.sampled_from(["f", "g"]), st.dictionaries(st.text(max_size=5), st.integers(), max_size=3)),

@@ -22,6 +22,7 @@ from hermes.transports.base import (
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
+from hermes.transports.base.schema import is_closed
 from hermes.transports.chat_completions.messages import Conversation
 from hermes.transports.chat_completions.reply import Assembler, decode_event, map_finish_reason, read_usage
 
@@ -124,7 +125,7 @@ def _marks(messages: Sequence[Message]) -> tuple[int, ...]:
 def _response_format(schema: Mapping[str, Any], provider: Provider) -> dict[str, Any]:
     match provider.output:
         case "json_schema":
-            wanted = {"name": "answer", "schema": dict(schema), "strict": True}
+            wanted = {"name": "answer", "schema": dict(schema), "strict": is_closed(schema)}
             return {"response_format": {"type": "json_schema", "json_schema": wanted}}
         case "json_object":
             return {"response_format": {"type": "json_object"}}

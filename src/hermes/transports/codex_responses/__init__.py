@@ -21,6 +21,7 @@ from hermes.transports.base import (
 )
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
+from hermes.transports.base.schema import is_closed
 from hermes.transports.codex_responses.families import samples, thinking
 from hermes.transports.codex_responses.items import Conversation
 from hermes.transports.codex_responses.reply import FINISH, Assembler, decode_response, read_usage
@@ -123,17 +124,4 @@ def cache_key(instructions: str, tools: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _output_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "json_schema", "name": "answer", "schema": dict(schema), "strict": _is_closed(schema)}
-
-
-def _is_closed(schema: object) -> bool:
-    """Whether every object names all its keys and requires them: what the strict mode asks of a schema."""
-    if isinstance(schema, list | tuple):
-        return all(map(_is_closed, schema))
-    if not isinstance(schema, Mapping):
-        return True
-    if schema.get("type") == "object" or "properties" in schema:
-        required, properties = schema.get("required") or (), schema.get("properties") or {}
-        if schema.get("additionalProperties") is not False or set(required) != set(properties):
-            return False
-    return all(map(_is_closed, schema.values()))
+    return {"type": "json_schema", "name": "answer", "schema": dict(schema), "strict": is_closed(schema)}
