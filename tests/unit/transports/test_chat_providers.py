@@ -253,15 +253,7 @@ def test_with_its_marks_taken_off_each_payload_begins_the_next(turns, late_syste
                 history += [asks(f"c{number}"), result(f"c{number}", images=pictures)]
             case "late":
                 history += [YES, Message(role="system", content=f"late {number}")]
-        payload = wire(
-            *history,
-            transport=transport,
-            caches=True,
-            extras=MARKS,
-            request={"output_schema": CLOSED},
-            **facts,
-        )
-        sent.append(unmarked(payload))
+        sent.append(unmarked(wire(*history, transport=transport, extras=MARKS, **facts)))
     for shorter, longer in itertools.pairwise(sent):
         assert longer[: len(shorter)] == shorter
 
