@@ -171,7 +171,9 @@ def test_an_error_in_any_shape_is_readable(name, body):
 @every_wire
 @given(reason=st.none() | st.integers() | st.text() | st.sampled_from(["STOP", "MAX_TOKENS", "safety"]))
 def test_finish_reasons_are_a_closed_set(name, reason):
-    assert new_transport(name).map_finish_reason(reason) in FINISH_REASONS
+    transport = new_transport(name)
+    assert transport.map_finish_reason(reason) in FINISH_REASONS
+    assert transport.map_finish_reason(None) == transport.map_finish_reason("nobody knows") == "stop"
 
 
 @every_wire

@@ -12,8 +12,9 @@ from hermes.errors import AuthFailed, InvalidResponse, ProviderDown, RateLimited
 from hermes.events import Reasoning, Text
 from hermes.messages import Image, Message, NormalizedResponse, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
+from hermes.transports.base.turns import CONTINUE
 from hermes.transports.bedrock_converse import Transport
-from hermes.transports.bedrock_converse.turns import BLANK, CONTINUE, legal_name
+from hermes.transports.bedrock_converse.turns import BLANK, legal_name
 from simulators.bedrock_converse import USAGE, call, events, refusal, thought, whole
 
 PROVIDER = Provider(name="p", title="P", api_mode="bedrock_converse", base_url="http://h", caches=True)

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -11,10 +11,8 @@ from hermes.messages import Image, Message, ToolCall
 from hermes.transports.anthropic_messages.reply import ANSWER_TOOL, BLOCKS, THOUGHT, Block, Content
 from hermes.transports.base.repair import told
 from hermes.transports.base.schema import object_schema
+from hermes.transports.base.turns import CONTINUE, Turn, Turns
 
-Turn = dict[str, Any]
-
-_OPENING = "(the conversation starts here)"
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _DATA_URL = re.compile(r"data:([^;,]*)(?:;[^,]*)?;base64,(.*)", re.DOTALL)
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
@@ -34,7 +32,7 @@ class Conversation:
         self._issuer = issuer
         self._signed = signed
         self._sees = sees
-        self._turns: list[Turn] = []
+        self._turns = Turns(_text_block("(the conversation starts here)"), _text_block(CONTINUE))
         self._ends: list[tuple[int, int]] = []
         self._used: dict[str, int] = {}
         self._renamed: dict[str, str] = {}
@@ -44,32 +42,17 @@ class Conversation:
             self.system += _text_blocks(message.content)
         else:
             message = self._with_new_ids(message if self._sees else told(message))
-            role = "assistant" if message.role == "assistant" else "user"
-            self._put(role, convert_message(message, self._issuer, signed=self._signed))
-        last = len(self._turns) - 1
-        self._ends.append((last, len(self._turns[last]["content"]) - 1) if self._turns else (-1, -1))
+            role: Literal["user", "assistant"] = "assistant" if message.role == "assistant" else "user"
+            self._turns.put(role, convert_message(message, self._issuer, signed=self._signed))
+        self._ends.append(self._turns.end())
 
     def turns(self, marked: Sequence[int] = ()) -> list[Turn]:
         """The turns so far, the user's first and last; the ends of the `marked` messages carry a mark."""
-        turns = list(self._turns) or [_user_turn(_OPENING)]
-        for at in marked:
-            turn, end = self._ends[at]
+        turns = self._turns.whole()
+        for turn, end in (self._ends[at] for at in marked):
             if turn >= 0:
                 turns[turn] = _marked_turn(turns[turn], end)
-        if turns[-1]["role"] == "assistant":
-            turns.append(_user_turn("Continue."))
         return turns
-
-    def _put(self, role: str, blocks: list[Block]) -> None:
-        if not blocks:
-            return
-        if self._turns and self._turns[-1]["role"] == role:
-            # What was given out before is never changed, so the turn is a new one.
-            self._turns[-1] = {"role": role, "content": [*self._turns[-1]["content"], *blocks]}
-            return
-        if not self._turns and role == "assistant":
-            self._turns.append(_user_turn(_OPENING))
-        self._turns.append({"role": role, "content": blocks})
 
     def _with_new_ids(self, message: Message) -> Message:
         """The message with an id that an earlier turn has used given a number, on both sides of the call."""
@@ -120,10 +103,6 @@ def marked(block: Block) -> Block:
 def _marked_turn(turn: Turn, end: int) -> Turn:
     blocks = turn["content"]
     return {**turn, "content": [*blocks[:end], marked(blocks[end]), *blocks[end + 1 :]]}
-
-
-def _user_turn(text: str) -> Turn:
-    return {"role": "user", "content": [_text_block(text)]}
 
 
 def _text_block(text: str) -> Block:

@@ -4,19 +4,16 @@ import binascii
 import hashlib
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from hermes.messages import Image, Message, ToolCall
 from hermes.transports.base.repair import told
+from hermes.transports.base.turns import CONTINUE, Block, Turn, Turns
 from hermes.transports.bedrock_converse.families import UNKNOWN_FAMILY, Family
 
-Block = dict[str, Any]
-Turn = dict[str, Any]
-
 BLANK = "(empty)"
-CONTINUE = "Continue."
 CACHE_POINT: Block = {"cachePoint": {"type": "default"}}
 BLOCKS = "converse_blocks"
 """Where a turn's signed reasoning is kept, with the order of the blocks around it."""
@@ -61,7 +58,7 @@ class Conversation:
         self._issuer = issuer
         self._family = family
         self._sees = sees
-        self._turns: list[Turn] = []
+        self._turns = Turns({"text": BLANK}, {"text": CONTINUE})
         self._ends: list[tuple[int, int]] = []
 
     def add(self, message: Message) -> None:
@@ -69,34 +66,21 @@ class Conversation:
             self.system += _text(message.content) if (message.content or "").strip() else []
         else:
             self.called |= {call.name for call in message.tool_calls}
-            role = "assistant" if message.role == "assistant" else "user"
+            role: Literal["user", "assistant"] = "assistant" if message.role == "assistant" else "user"
             seen = message if self._sees else told(message)
-            self._put(role, convert_message(seen, self._issuer, self._family))
-        last = len(self._turns) - 1
-        self._ends.append((last, len(self._turns[last]["content"])) if self._turns else (-1, 0))
+            self._turns.put(role, convert_message(seen, self._issuer, self._family))
+        self._ends.append(self._turns.end())
 
     def turns(self, marked: Sequence[int] = ()) -> list[Turn]:
         """The turns so far, the user's first and last, with cache points after the `marked` messages."""
-        turns = list(self._turns) or [_user_turn(BLANK)]
+        turns = self._turns.whole()
         # Backwards, since a point moves what stands behind it in its turn.
         for turn, end in sorted({self._ends[at] for at in marked}, reverse=True):
             if turn >= 0:
                 blocks = turns[turn]["content"]
-                turns[turn] = {**turns[turn], "content": [*blocks[:end], CACHE_POINT, *blocks[end:]]}
-        if turns[-1]["role"] == "assistant":
-            turns.append(_user_turn(CONTINUE))
+                blocks = [*blocks[: end + 1], CACHE_POINT, *blocks[end + 1 :]]
+                turns[turn] = {**turns[turn], "content": blocks}
         return turns
-
-    def _put(self, role: str, blocks: list[Block]) -> None:
-        if not blocks:
-            return
-        if self._turns and self._turns[-1]["role"] == role:
-            # What was given out before is never changed, so the turn is a new one.
-            self._turns[-1] = {"role": role, "content": [*self._turns[-1]["content"], *blocks]}
-            return
-        if not self._turns and role == "assistant":
-            self._turns.append(_user_turn(BLANK))
-        self._turns.append({"role": role, "content": blocks})
 
 
 def convert_message(message: Message, issuer: str, family: Family) -> list[Block]:
@@ -117,10 +101,6 @@ def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
     while blocks and "reasoningContent" in blocks[-1]:
         blocks = blocks[:-1]
     return blocks
-
-
-def _user_turn(text: str) -> Turn:
-    return {"role": "user", "content": [{"text": text}]}
 
 
 def _text(text: str | None) -> list[Block]:
