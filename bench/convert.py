@@ -65,8 +65,11 @@ def newest_turns(wire: Wire, turns: int) -> Work:
     for request in requests[:-NEWEST]:
         write(request)
 
-    async def work() -> list[bytes]:
-        return [write(request) for request in requests[-NEWEST:]]
+    async def work() -> bytes:
+        *earlier, last = requests[-NEWEST:]
+        for request in earlier:
+            write(request)  # and let go of it, as the loop does once it is sent
+        return write(last)
 
     return work
 

@@ -263,7 +263,11 @@ def _refuse_thinking(body: dict[str, Any]) -> str | None:
         return "adaptive thinking is not supported on this model"
     if thinking["type"] == "disabled" and (NEVER_OFF.search(model) or "sonnet-5-5" in model):
         return '"thinking.type.disabled" is not supported for this model'
-    if "temperature" in body and (body["temperature"] != 1 or thinking["type"] != "enabled"):
+    if "temperature" in body and ADAPTIVE_ONLY.search(model):
+        return "`temperature` is deprecated for this model"
+    if not 0 <= body.get("temperature", 1) <= 1:
+        return "temperature: range: 0..1"
+    if body.get("temperature", 1) != 1 and thinking["type"] in ("enabled", "adaptive"):
         return "temperature may only be set to 1 when thinking is enabled"
     config = body.get("output_config", {})
     if set(config) - {"effort", "format"}:
@@ -296,6 +300,8 @@ def _refuse_messages(messages: list[dict[str, Any]]) -> str | None:
             return f"{where}: roles must alternate"
         if not blocks or set(message) != {"role", "content"}:
             return f"{where}: content is required and nothing else permitted"
+        if blocks[-1]["type"] in ("thinking", "redacted_thinking"):
+            return f"{where}: The final block in an assistant message cannot be `thinking`."
         problem = next(filter(None, (_refuse_block(message["role"], block) for block in blocks)), None)
         if problem:
             return f"{where}: {problem}"

@@ -303,6 +303,8 @@ def _keep_to_seals(messages: Sequence[dict[str, Any]]) -> None:
                 raise Refused("Invalid `signature` in `thinking` block")
             if said is None and not base64.b64decode(reasoning["redactedContent"]).startswith(b"sealed "):
                 raise Refused("Invalid `data` in `redacted_thinking` block")
+        if "reasoningContent" in message["content"][-1]:
+            raise Refused("The final block in an assistant message cannot be `thinking`.")
 
 
 def _keep_to_cache_points(model: str, body: dict[str, Any], messages: Sequence[dict[str, Any]]) -> None:
@@ -323,6 +325,8 @@ def _keep_to_budget(body: dict[str, Any]) -> None:
     if not thinking:
         return
     limit = body.get("inferenceConfig", {}).get("maxTokens", 4096)
+    if body.get("inferenceConfig", {}).get("temperature", 1) != 1:
+        raise Refused("`temperature` may only be set to 1 when thinking is enabled")
     if thinking["type"] == "enabled" and not 1024 <= thinking["budget_tokens"] < limit:
         raise Refused(f"budget_tokens must be at least 1024 and below {limit}")
     if "any" in body.get("toolConfig", {}).get("toolChoice", {}):

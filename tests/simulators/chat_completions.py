@@ -39,6 +39,7 @@ TOP_LEVEL = {
 }  # fmt: skip
 KEYS = {
     "system": {"role", "content", "name"},
+    "developer": {"role", "content", "name"},
     "user": {"role", "content", "name"},
     "assistant": {"role", "content", "tool_calls", "name", "refusal"},
     "tool": {"role", "content", "tool_call_id"},
@@ -118,14 +119,17 @@ class ChatSimulator(ModelSimulator):
         self._extras = extras
 
     def problem_with(self, request: Received, body: dict[str, Any]) -> str | None:
-        return refusal(request.path, _plain(body, self._extras) if self._extras else body)
+        return refusal(request.path, body, extras=self._extras)
 
     def refused(self, problem: str) -> bytes:
         return fails(400, problem)({})
 
 
-def refusal(path: str, body: dict[str, Any]) -> str | None:
+def refusal(path: str, body: dict[str, Any], *, extras: Extras | None = None) -> str | None:
     """Why a strict vendor would refuse this request; None when it would not."""
+    if extras is not None:
+        problem = _refuse_marks(body) if extras.parts else None
+        return problem or refusal(path, _plain(body, extras))
     if path != "/v1/chat/completions":
         return f"unknown path {path}"
     if unknown := set(body) - TOP_LEVEL:
@@ -142,6 +146,9 @@ def refusal(path: str, body: dict[str, Any]) -> str | None:
             or tool["function"]["parameters"]["type"] != "object"
         ):
             return f"invalid tool {tool['function']['name']!r}"
+    wanted = body.get("response_format", {}).get("json_schema", {})
+    if wanted.get("strict") and _is_open(wanted["schema"]):
+        return "response_format: 'additionalProperties' is required to be supplied and to be false"
     return _refuse_messages(body["messages"]) or _refuse_types(body)
 
 
@@ -165,6 +172,30 @@ def _plain_message(message: dict[str, Any], extras: Extras) -> dict[str, Any]:
         parts = [{k: v for k, v in part.items() if k != "cache_control"} for part in message["content"]]
         plain["content"] = parts if role == "user" else "".join(part["text"] for part in parts)
     return plain
+
+
+def _is_open(schema: Any) -> bool:
+    if isinstance(schema, list):
+        return any(map(_is_open, schema))
+    if not isinstance(schema, dict):
+        return False
+    if schema.get("type") == "object":
+        names = schema.get("properties", {})
+        if schema.get("additionalProperties") is not False or set(names) != set(schema.get("required", ())):
+            return True
+    return any(map(_is_open, schema.values()))
+
+
+def _refuse_marks(body: dict[str, Any]) -> str | None:
+    parts = [part for message in body["messages"] for part in _parts(message)]
+    marked = [part for part in parts if "cache_control" in part]
+    if len(marked) > 4 or any(part["type"] != "text" for part in marked):
+        return f"cache_control: at most 4, on text alone: {marked}"
+    return None
+
+
+def _parts(message: dict[str, Any]) -> list[dict[str, Any]]:
+    return message["content"] if isinstance(message["content"], list) else []
 
 
 def _refuse_types(body: dict[str, Any]) -> str | None:
@@ -197,8 +228,10 @@ def _refuse_content(message: dict[str, Any]) -> str | None:
     content = message.get("content")
     if isinstance(content, str) or (content is None and "tool_calls" in message):
         return None
-    if not content or message["role"] != "user":
-        return "content is required, in parts from users only"
+    if not content or (message["role"] != "user" and any(part["type"] != "text" for part in content)):
+        return "content is required, and pictures come from users only"
+    if any(part["type"] == "text" and not part.get("text", "?") for part in content):
+        return "text content parts must not be empty"
     pictures = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
     odd = [url for url in pictures if not re.match(r"data:image/\w+;base64,|https?://", url)]
     return f"image_url: expected a valid URL, not {odd}" if odd else None

@@ -224,6 +224,8 @@ def refusal(path: str, body: dict[str, Any], *, keeps_items: bool = False) -> st
         return "prompt_cache_key: longer than 64"
     if PLAIN_MODEL.search(body["model"]) and ("reasoning" in body or "include" in body):
         return "reasoning and encrypted content are not supported with this model"
+    if "temperature" in body and not PLAIN_MODEL.search(body["model"]):
+        return "unsupported parameter: 'temperature' is not supported with this model"
     known_by_id = [item["id"] for item in body["input"] if item.get("type") == "reasoning" and "id" in item]
     if known_by_id and not keeps_items:
         return f"items {known_by_id} not found: items are not persisted when store is false"

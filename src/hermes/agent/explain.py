@@ -19,16 +19,29 @@ _REQUEST: dict[str, tuple[Any, str]] = {
     "tool_choice": ("auto", "whether tools may be called"),
     "max_output_tokens": (None, "the output limit of this call"),
     "effort": (None, "how hard to think"),
+    "temperature": (None, "the temperature of this call"),
     "output_schema": (None, "the schema of the answer"),
+    "issuer": ("", "who is asked, and gets back what it sealed"),
+    "session_id": ("", "the session"),
     "stream": (False, "streaming"),
 }
 _PROVIDER: dict[str, tuple[Any, str]] = {
+    "context_window": (None, "the provider's context window"),
     "max_tokens": (None, "`model.max_tokens` or the provider's own limit"),
     "max_tokens_key": ("max_tokens", "the provider's name for the limit"),
+    "temperature": (None, "the provider's own temperature, or that it takes none"),
+    "efforts": ((), "the efforts the provider knows"),
+    "output": ("json_schema", "how the provider is asked for data"),
+    "system_role": ("system", "the provider's name for the system role"),
+    "late_system": (True, "the provider takes instructions only at the start"),
+    "user_after_tool": (True, "the provider takes no question right after a tool's result"),
     "stream_usage": (False, "the provider reports tokens while it streams"),
     "caches": (False, "the provider's prompt cache"),
     "echoes": ((), "what the provider wants back"),
     "sees": (True, "the provider takes no pictures"),
+    "dialect": (None, "the provider's dialect of JSON Schema"),
+    "prepare": (None, "the provider's own form of a message"),
+    "quirks": (None, "the provider's own fields"),
 }
 _PROTOCOL = "the protocol itself"
 

@@ -104,9 +104,13 @@ def test_a_growing_history_is_repaired_as_if_seen_whole(history, first, second):
     repairer = Repairer()
     for size in (*sorted((first, second)), len(history)):
         grown = tuple(history[:size])
-        assert repairer(grown) == repair(grown)
+        before = list(repairer.repaired)
+        kept = repairer.take(grown)
+        assert repairer.repaired == list(repair(grown))
+        assert repairer.repaired[:kept] == before[:kept]
     other = (USER, *history)
-    assert repairer(other) == repair(other)
+    repairer.take(other)
+    assert repairer.repaired == list(repair(other))
 
 
 def test_a_model_that_sees_nothing_is_told_of_the_picture():

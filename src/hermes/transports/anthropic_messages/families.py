@@ -7,11 +7,12 @@ from typing import Any, Literal
 import msgspec
 
 from hermes.protocols import Effort, Provider, Request
-from hermes.transports.base import count
+from hermes.transports.base import temperature_of
 
 
 class Family(msgspec.Struct, frozen=True):
-    """What the models of one kind take. `off` is the word that stops thinking which is on by default."""
+    """What the models of one kind take. `off` is the word that stops thinking which is on by default,
+    and `samples` says that they can be given a temperature."""
 
     max_tokens: int
     thinking: Literal["adaptive", "budget", "none"] = "adaptive"
@@ -19,17 +20,24 @@ class Family(msgspec.Struct, frozen=True):
     forced_tools: bool = True
     schema: bool = True
     xhigh: bool = True
+    samples: bool = True
+
+
+def _newer(
+    off: Literal["", "disabled", "between_tools", "impossible"], *, forced_tools: bool = True
+) -> Family:
+    return Family(128_000, off=off, forced_tools=forced_tools, samples=False)
 
 
 _FAMILIES = tuple(
     (re.compile(pattern), family)
     for pattern, family in (
-        (r"(fable|mythos)-5-[1-9]|opus-5-5", Family(128_000, off="impossible", forced_tools=False)),
-        (r"fable|mythos", Family(128_000, off="impossible")),
-        (r"sonnet-5-5", Family(128_000, off="between_tools", forced_tools=False)),
-        (r"haiku-5-5", Family(128_000, off="disabled", forced_tools=False)),
-        (r"(opus|sonnet|haiku)-5", Family(128_000, off="disabled")),
-        (r"opus-4-[78]", Family(128_000)),
+        (r"(fable|mythos)-5-[1-9]|opus-5-5", _newer("impossible", forced_tools=False)),
+        (r"fable|mythos", _newer("impossible")),
+        (r"sonnet-5-5", _newer("between_tools", forced_tools=False)),
+        (r"haiku-5-5", _newer("disabled", forced_tools=False)),
+        (r"(opus|sonnet|haiku)-5", _newer("disabled")),
+        (r"opus-4-[78]", _newer("")),
         (r"opus-4-6", Family(128_000, xhigh=False)),
         (r"sonnet-4-6", Family(64_000, xhigh=False)),
         (r"(opus|sonnet|haiku)-4-5", Family(64_000, "budget")),
@@ -38,7 +46,7 @@ _FAMILIES = tuple(
         (r"claude-3-7", Family(128_000, "budget", schema=False)),
         (r"claude-3-5", Family(8_192, "none", schema=False)),
         (r"claude-(3|2|instant)", Family(4_096, "none", schema=False)),
-        (r"claude-", Family(128_000)),
+        (r"claude-", _newer("")),
         (r"kimi-", Family(128_000, schema=False)),
         (r"minimax-", Family(131_072, "budget", schema=False)),
         (r"qwen3", Family(65_536, "budget", schema=False)),
@@ -62,13 +70,6 @@ def family_of(model: str) -> Family:
     return next(family for pattern, family in _FAMILIES if pattern.search(name))
 
 
-def token_limit(request: Request, provider: Provider, family: Family) -> int:
-    for limit in (request.max_output_tokens, provider.max_tokens):
-        if count(limit) >= 1:
-            return count(limit)
-    return family.max_tokens
-
-
 def thinking_for(request: Request, family: Family, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """How the wanted effort is said to this family. A forced call and thinking exclude each other."""
     is_forced = kwargs.get("tool_choice", {}).get("type") in ("any", "tool")
@@ -87,6 +88,16 @@ def thinking_for(request: Request, family: Family, kwargs: Mapping[str, Any]) ->
     return {**off, "output_config": {"effort": said if said in ("low", "medium") else "high"}}
 
 
+def sampling(request: Request, provider: Provider, family: Family, thinking: str) -> dict[str, Any]:
+    """The temperature, as far as the family takes one; with this kind of thinking it can only be 1."""
+    temperature = temperature_of(request, provider)
+    if thinking == "enabled":
+        return {} if provider.temperature == "omit" else {"temperature": 1}
+    if temperature is None or thinking == "adaptive" or not family.samples:
+        return {}
+    return {"temperature": min(temperature, 1)}
+
+
 def _said_effort(effort: Effort | None, family: Family) -> str:
     match effort:
         case "none" | "minimal":
@@ -100,4 +111,4 @@ def _budget(effort: Effort, max_tokens: int) -> dict[str, Any]:
     budget = max(_LEAST_BUDGET, min(_BUDGETS[effort], max_tokens - _LEAST_BUDGET))
     if budget >= max_tokens:
         return {}
-    return {"thinking": {"type": "enabled", "budget_tokens": budget}, "temperature": 1}
+    return {"thinking": {"type": "enabled", "budget_tokens": budget}}

@@ -3,13 +3,15 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from hermes.messages import Image, Message, ToolCall
 from hermes.transports.anthropic_messages.reply import ANSWER_TOOL, BLOCKS, THOUGHT, Block, Content
+from hermes.transports.base.repair import told
 from hermes.transports.base.schema import object_schema
+from hermes.transports.base.turns import CONTINUE, Turn, Turns
 
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _DATA_URL = re.compile(r"data:([^;,]*)(?:;[^,]*)?;base64,(.*)", re.DOTALL)
@@ -17,40 +19,62 @@ _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
 
 
-def convert_system(messages: Sequence[Message]) -> list[Block]:
-    """The system messages that open a conversation, each as a block of its own."""
-    opening = messages[: turns_begin(messages)]
-    return [
-        {"type": "text", "text": message.content} for message in opening if (message.content or "").strip()
-    ]
+class Conversation:
+    """A history on its way to one issuer: its turns, made once, and where each message ended.
 
+    `signed` says that thinking without a signature is refused. `system` is what the system messages at
+    the start say, and `called` the tools that were called, in the order they first were.
+    """
 
-def convert_message(message: Message, issuer: str, *, signed: bool) -> dict[str, Any]:
-    """One message as a turn of its own. `signed` says that thinking without a signature is refused."""
-    match message.role:
-        case "assistant":
-            blocks = _replayed(message, issuer, signed=signed) or _spoken(message)
-            return {"role": "assistant", "content": blocks or [{"type": "text", "text": "(empty)"}]}
-        case "tool":
-            return {"role": "user", "content": [_tool_result(message)]}
-        case "system":
-            return user_turn(f"<system-reminder>\n{message.content}\n</system-reminder>")
-    blocks = [*_text_blocks(message.content), *_image_blocks(message.images)]
-    return {"role": "user", "content": blocks or [{"type": "text", "text": "(empty message)"}]}
+    def __init__(self, issuer: str, signed: bool = True, sees: bool = True) -> None:
+        self.system: list[Block] = []
+        self.called: dict[str, None] = {}
+        self._issuer = issuer
+        self._signed = signed
+        self._sees = sees
+        self._turns = Turns(_text_block("(the conversation starts here)"), _text_block(CONTINUE))
+        self._ends: list[tuple[int, int]] = []
+        self._used: dict[str, int] = {}
+        self._renamed: dict[str, str] = {}
 
+    def add(self, message: Message) -> None:
+        if message.role == "system" and not self._turns:
+            self.system += _text_blocks(message.content)
+        else:
+            message = self._with_new_ids(message if self._sees else told(message))
+            role: Literal["user", "assistant"] = "assistant" if message.role == "assistant" else "user"
+            self._turns.put(role, convert_message(message, self._issuer, signed=self._signed))
+        self._ends.append(self._turns.end())
 
-def unique_ids(messages: Sequence[Message]) -> list[Message]:
-    """The messages with an id that an earlier turn has used given a number, on both sides of the call."""
-    used: dict[str, int] = {}
-    renamed: dict[str, str] = {}
-    unique: list[Message] = []
-    for message in messages:
+    def turns(self, marked: Sequence[int] = ()) -> list[Turn]:
+        """The turns so far, the user's first and last; the ends of the `marked` messages carry a mark."""
+        turns = self._turns.whole()
+        for turn, end in (self._ends[at] for at in marked):
+            if turn >= 0:
+                turns[turn] = _marked_turn(turns[turn], end)
+        return turns
+
+    def _with_new_ids(self, message: Message) -> Message:
+        """The message with an id that an earlier turn has used given a number, on both sides of the call."""
         if message.tool_calls:
             ids = [call.id or "" for call in message.tool_calls]
-            renamed = {id: f"{id}.{used[id]}" for id in ids if id in used}
-            used |= {id: used.get(id, 1) + 1 for id in ids}
-        unique.append(_renamed(message, renamed) if renamed else message)
-    return unique
+            self.called |= dict.fromkeys(call.name for call in message.tool_calls)
+            self._renamed = {id: f"{id}.{self._used[id]}" for id in ids if id in self._used}
+            self._used |= {id: self._used.get(id, 1) + 1 for id in ids}
+        return _renamed(message, self._renamed) if self._renamed else message
+
+
+def convert_message(message: Message, issuer: str, *, signed: bool) -> list[Block]:
+    """The blocks of one message; none for a turn that only thought, which the vendor refuses."""
+    match message.role:
+        case "assistant":
+            return _replayed(message, issuer, signed=signed) or _spoken(message)
+        case "tool":
+            return [_tool_result(message)]
+        case "system":
+            return [_text_block(f"<system-reminder>\n{message.content}\n</system-reminder>")]
+    blocks = [*_text_blocks(message.content), *_image_blocks(message.images)]
+    return blocks or [_text_block("(empty message)")]
 
 
 def _renamed(message: Message, ids: Mapping[str, str]) -> Message:
@@ -71,34 +95,22 @@ def legal(name: str) -> str:
     return f"{_ILLEGAL.sub('_', name)[: _LONGEST_NAME - 9]}_{digest}"
 
 
-def mark(kwargs: dict[str, Any], ends: Iterable[tuple[int, int]]) -> None:
-    """Place the cache marks: end of tools, end of system, and the ends of these messages."""
-    for key in ("tools", "system"):
-        if key in kwargs:
-            kwargs[key] = [*kwargs[key][:-1], _marked(kwargs[key][-1])]
-    turns = kwargs["messages"]
-    for turn, end in ends:
-        blocks = list(turns[turn]["content"]) if turn >= 0 else []
-        last = next((at for at in range(end, -1, -1) if blocks[at]["type"] not in THOUGHT), None)
-        if last is not None:
-            blocks[last] = _marked(blocks[last])
-            turns[turn] = {**turns[turn], "content": blocks}
-
-
-def _marked(block: Block) -> Block:
+def marked(block: Block) -> Block:
+    """The block with a cache mark on it."""
     return {**block, "cache_control": {"type": "ephemeral"}}
 
 
-def turns_begin(messages: Sequence[Message]) -> int:
-    return next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
+def _marked_turn(turn: Turn, end: int) -> Turn:
+    blocks = turn["content"]
+    return {**turn, "content": [*blocks[:end], marked(blocks[end]), *blocks[end + 1 :]]}
 
 
-def user_turn(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": [{"type": "text", "text": text}]}
+def _text_block(text: str) -> Block:
+    return {"type": "text", "text": text}
 
 
 def _text_blocks(text: str | None) -> list[Block]:
-    return [{"type": "text", "text": text}] if text and text.strip() else []
+    return [_text_block(text)] if text and text.strip() else []
 
 
 def _image_blocks(images: Iterable[Image]) -> list[Block]:
@@ -116,7 +128,7 @@ def _image_block(image: Image) -> Block:
             return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
     elif image.url.startswith(("http:", "https:")):
         return {"type": "image", "source": {"type": "url", "url": image.url}}
-    return {"type": "text", "text": f"(an image that cannot be shown: {media_type or 'no data'})"}
+    return _text_block(f"(an image that cannot be shown: {media_type or 'no data'})")
 
 
 def _tool_result(message: Message) -> Block:
@@ -162,6 +174,8 @@ def _replayed(message: Message, issuer: str, *, signed: bool) -> list[Block]:
                 blocks.append({"type": "thinking", "thinking": thought, "signature": signature})
             case "redacted_thinking" if block.data:
                 blocks.append({"type": "redacted_thinking", "data": block.data})
+    while blocks and blocks[-1]["type"] in THOUGHT:
+        blocks.pop()  # a turn that ends in a thought is refused
     return blocks
 
 

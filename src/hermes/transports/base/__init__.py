@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from hermes.errors import InvalidResponse
-from hermes.messages import Message, NormalizedResponse, Usage
+from hermes.messages import NormalizedResponse, Usage
 from hermes.protocols import (
     Assembler,
     AuthStyle,
@@ -28,30 +28,6 @@ AUTH_HEADERS: dict[AuthStyle, Callable[[str], tuple[str, str]]] = {
 }
 
 
-class ConversionMemo:
-    """Converted messages by identity, so that a long history is converted once, not every turn.
-
-    Messages are frozen, so the same object always converts to the same value. What the newest
-    history no longer holds is forgotten.
-    """
-
-    def __init__(self, convert: Callable[[Message], dict[str, Any]]) -> None:
-        self._convert = convert
-        self._known: dict[int, tuple[Message, dict[str, Any]]] = {}
-
-    def convert_all(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        known = self._known
-        converted: list[dict[str, Any]] = []
-        for message in messages:
-            entry = known.get(id(message))
-            if entry is None:
-                entry = known[id(message)] = (message, self._convert(message))
-            converted.append(entry[1])
-        if len(known) > 2 * len(messages):
-            self._known = {id(message): known[id(message)] for message in messages}
-        return converted
-
-
 def request_headers(endpoint: Endpoint) -> dict[str, str]:
     """The headers of a JSON call to this endpoint, with its key where it has one."""
     provider = endpoint.provider
@@ -70,10 +46,7 @@ def post_json(
     `extra_headers` are headers, as in the vendors' SDKs.
     """
     fields = {name: value for name, value in kwargs.items() if name not in (growing, "extra_headers")}
-    head = msgspec.json.encode(fields)
-    body = b"".join(
-        (head[:-1], b',"' if fields else b'"', growing.encode(), b'":[', encode(kwargs[growing]), b"]}")
-    )
+    body = encode(fields, growing, kwargs[growing])
     headers = request_headers(endpoint) | kwargs.get("extra_headers", {})
     return HttpRequest(method="POST", url=url, headers=headers, body=body)
 
@@ -100,6 +73,12 @@ def output_limit(request: Request, provider: Provider, default: int | None = Non
     if limit is None or provider.context_window is None:
         return limit
     return max(1, min(limit, provider.context_window - 1))
+
+
+def temperature_of(request: Request, provider: Provider) -> float | None:
+    """The temperature to ask for: the provider's where it has one, else this call's."""
+    temperature = request.temperature if provider.temperature is None else provider.temperature
+    return None if temperature == "omit" else temperature
 
 
 EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")

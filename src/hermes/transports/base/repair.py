@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from hermes.messages import Message, with_ids
-from hermes.protocols import Provider
 
 Results = dict[str, list[tuple[int, Message]]]
 
@@ -21,27 +20,26 @@ def told(message: Message) -> Message:
     return msgspec.structs.replace(message, content=text, images=())
 
 
-def seen_by(provider: Provider, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    return messages if provider.sees else tuple(map(told, messages))
-
-
 class Repairer:
     """`repair` for a conversation that grows: what it saw before is not looked at again."""
 
     def __init__(self) -> None:
+        self.repaired: list[Message] = []
         self._seen: tuple[Message, ...] = ()
-        self._repaired: tuple[Message, ...] = ()
         self._owes_nothing = False
 
-    def __call__(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    def take(self, messages: tuple[Message, ...]) -> int:
+        """Make `repaired` of these messages; says how many at its start are what they were before."""
         size = len(self._seen)
         known = self._owes_nothing and messages[:size] == self._seen and _answers_itself(messages[size:])
         added = repair(messages[size:] if known else messages)
-        before = self._repaired if known else ()
-        self._repaired = (*before[:-1], *_joined((*before[-1:], *added)))
+        last = self.repaired[-1:] if known else []
+        kept = len(self.repaired) - len(last) if known else 0
+        joined = _joined((*last, *added))
+        self.repaired[kept:] = joined
         self._owes_nothing = not any(message.content is NO_RESULT for message in added)
         self._seen = messages
-        return self._repaired
+        return kept + len(last) if last and joined[0] is last[0] else kept
 
 
 def _answers_itself(added: Sequence[Message]) -> bool:

@@ -66,3 +66,16 @@ def strict_schema(schema: Any) -> Any:
         words = "{" + ", ".join(f"{key}: {value}" for key, value in unkept.items()) + "}"
         strict["description"] = "\n\n".join(filter(None, (strict.get("description"), words)))
     return strict
+
+
+def is_closed(schema: object) -> bool:
+    """Whether every object names all its keys and requires them: what the strict mode asks of a schema."""
+    if isinstance(schema, list | tuple):
+        return all(map(is_closed, schema))
+    if not isinstance(schema, Mapping):
+        return True
+    if schema.get("type") == "object" or "properties" in schema:
+        required, properties = schema.get("required") or (), schema.get("properties") or {}
+        if schema.get("additionalProperties") is not False or set(required) != set(properties):
+            return False
+    return all(map(is_closed, schema.values()))

@@ -1,11 +1,13 @@
 """What each family of models takes: its limits, its tools, and how it is asked to think."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from hermes.protocols import Effort, Provider, Request
+from hermes.transports.base import output_limit, temperature_of
 from hermes.transports.base.schema import strict_schema
 
 Thinking = Literal["none", "budget", "adaptive", "levels", "flat_effort", "nested_effort"]
@@ -21,10 +23,14 @@ class Family(msgspec.Struct, frozen=True):
     tool_status: bool = False
     caches: bool = False
     caches_tools: bool = False
+    samples: bool = True
+    """Whether it can be given a temperature."""
 
 
-def _newer(max_tokens: int, thinking: Thinking, *, knows_xhigh: bool = True) -> Family:
-    return Family(max_tokens, thinking, knows_xhigh, tool_status=True, caches=True, caches_tools=True)
+def _newer(max_tokens: int, thinking: Thinking, *, knows_xhigh: bool = True, samples: bool = True) -> Family:
+    return Family(
+        max_tokens, thinking, knows_xhigh, tool_status=True, caches=True, caches_tools=True, samples=samples
+    )
 
 
 _FAMILIES: tuple[tuple[re.Pattern[str], Family], ...] = tuple(
@@ -37,11 +43,11 @@ _FAMILIES: tuple[tuple[re.Pattern[str], Family], ...] = tuple(
         (r"claude-opus-4-(1-)?\d{8}", _newer(32_000, "budget")),
         (r"claude-sonnet-4-6", _newer(64_000, "adaptive", knows_xhigh=False)),
         (r"claude-[a-z]+-4-6", _newer(128_000, "adaptive", knows_xhigh=False)),
-        (r"claude-", _newer(128_000, "adaptive")),
+        (r"claude-", _newer(128_000, "adaptive", samples=False)),
         (r"nova-2", Family(None, "levels", tool_status=True, caches=True)),
         (r"nova-", Family(None, tool_status=True, caches=True)),
         (r"gpt-oss|kimi-k2", Family(None, "flat_effort")),
-        (r"gpt-\d", Family(None, "nested_effort")),
+        (r"gpt-\d", Family(None, "nested_effort", samples=False)),
         (r"r1-v|titan-text", Family(None, tools=False)),
     )
 )
@@ -58,12 +64,12 @@ def family_of(model: str) -> Family:
 
 def inference(request: Request, provider: Provider, family: Family) -> dict[str, Any]:
     """The output limit, how to think, and the form of the answer."""
-    limits = (request.max_output_tokens, provider.max_tokens, family.max_tokens)
-    limit = next((limit for limit in limits if limit is not None and limit > 0), None)
+    limit = output_limit(request, provider, family.max_tokens)
     output: dict[str, Any] = {}
     extra = _thinking(request, family, limit, output)
+    config = _config(limit, _temperature(request, provider, family, extra))
     if family.thinking == "levels" and _level(request.effort or "none", "high") == "high":
-        limit = None  # this family refuses a limit when it thinks its hardest
+        config = {}  # this family refuses all of it when it thinks its hardest
     if request.output_schema is not None:
         schema = {
             "name": "answer",
@@ -71,13 +77,28 @@ def inference(request: Request, provider: Provider, family: Family) -> dict[str,
         }
         output["textFormat"] = {"type": "json_schema", "structure": {"jsonSchema": schema}}
     fields: dict[str, Any] = {}
-    if limit is not None:
-        fields["inferenceConfig"] = {"maxTokens": limit}
+    if config:
+        fields["inferenceConfig"] = config
     if extra:
         fields["additionalModelRequestFields"] = extra
     if output:
         fields["outputConfig"] = output
     return fields
+
+
+def _config(limit: int | None, temperature: float | None) -> dict[str, Any]:
+    config = {"maxTokens": limit, "temperature": temperature}
+    return {name: value for name, value in config.items() if value is not None}
+
+
+def _temperature(
+    request: Request, provider: Provider, family: Family, extra: Mapping[str, Any]
+) -> float | None:
+    """The temperature within what the wire takes, where the family takes one while it thinks so."""
+    temperature = temperature_of(request, provider)
+    if temperature is None or not family.samples or "thinking" in extra:
+        return None
+    return min(temperature, 1)
 
 
 def _thinking(request: Request, family: Family, limit: int | None, output: dict[str, Any]) -> dict[str, Any]:

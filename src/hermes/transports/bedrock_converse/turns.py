@@ -4,14 +4,17 @@ import binascii
 import hashlib
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from hermes.messages import Image, Message, ToolCall
+from hermes.transports.base.repair import told
+from hermes.transports.base.turns import CONTINUE, Block, Turn, Turns
 from hermes.transports.bedrock_converse.families import UNKNOWN_FAMILY, Family
 
 BLANK = "(empty)"
+CACHE_POINT: Block = {"cachePoint": {"type": "default"}}
 BLOCKS = "converse_blocks"
 """Where a turn's signed reasoning is kept, with the order of the blocks around it."""
 
@@ -43,27 +46,68 @@ def legal_name(name: str) -> str:
     return _legal(name, _TOOL_NAME)
 
 
-def convert_message(message: Message, issuer: str, family: Family = UNKNOWN_FAMILY) -> dict[str, Any]:
-    """One message as a role and its blocks; never without a block, never with a blank text."""
+class Conversation:
+    """A history on its way to one issuer: its turns, made once, and where each message ended.
+
+    `system` is what the system messages at the start say, and `called` the tools that were called.
+    """
+
+    def __init__(self, issuer: str, family: Family = UNKNOWN_FAMILY, *, sees: bool = True) -> None:
+        self.system: list[Block] = []
+        self.called: set[str] = set()
+        self._issuer = issuer
+        self._family = family
+        self._sees = sees
+        self._turns = Turns({"text": BLANK}, {"text": CONTINUE})
+        self._ends: list[tuple[int, int]] = []
+
+    def add(self, message: Message) -> None:
+        if message.role == "system" and not self._turns:
+            self.system += _text(message.content) if (message.content or "").strip() else []
+        else:
+            self.called |= {call.name for call in message.tool_calls}
+            role: Literal["user", "assistant"] = "assistant" if message.role == "assistant" else "user"
+            seen = message if self._sees else told(message)
+            self._turns.put(role, convert_message(seen, self._issuer, self._family))
+        self._ends.append(self._turns.end())
+
+    def turns(self, marked: Sequence[int] = ()) -> list[Turn]:
+        """The turns so far, the user's first and last, with cache points after the `marked` messages."""
+        turns = self._turns.whole()
+        # Backwards, since a point moves what stands behind it in its turn.
+        for turn, end in sorted({self._ends[at] for at in marked}, reverse=True):
+            if turn >= 0:
+                blocks = turns[turn]["content"]
+                blocks = [*blocks[: end + 1], CACHE_POINT, *blocks[end + 1 :]]
+                turns[turn] = {**turns[turn], "content": blocks}
+        return turns
+
+
+def convert_message(message: Message, issuer: str, family: Family) -> list[Block]:
+    """The blocks of one message, never a blank text; none for a turn that only thought, which is refused."""
     match message.role:
         case "assistant":
-            return {"role": "assistant", "content": _assistant_blocks(message, issuer, family) or _text("")}
+            return _without_last_thoughts(_assistant_blocks(message, issuer, family))
         case "tool":
-            return {"role": "user", "content": _result_blocks(message, family)}
+            return _result_blocks(message, family)
         case "system":
-            reminder = f"<system-reminder>\n{message.content or BLANK}\n</system-reminder>"
-            return {"role": "user", "content": _text(reminder)}
-        case _:
-            images = [_image(image) for image in message.images]
-            said = message.content if (message.content or "").strip() else None
-            return {"role": "user", "content": [*(_text(said) if said or not images else ()), *images]}
+            return _text(f"<system-reminder>\n{message.content or BLANK}\n</system-reminder>")
+    images = [_image(image) for image in message.images]
+    said = message.content if (message.content or "").strip() else None
+    return [*(_text(said) if said or not images else ()), *images]
 
 
-def _text(text: str | None) -> list[dict[str, Any]]:
+def _without_last_thoughts(blocks: list[Block]) -> list[Block]:
+    while blocks and "reasoningContent" in blocks[-1]:
+        blocks = blocks[:-1]
+    return blocks
+
+
+def _text(text: str | None) -> list[Block]:
     return [{"text": text if (text or "").strip() else BLANK}]
 
 
-def _assistant_blocks(message: Message, issuer: str, family: Family) -> list[dict[str, Any]]:
+def _assistant_blocks(message: Message, issuer: str, family: Family) -> list[Block]:
     said = _text(message.content) if (message.content or "").strip() else []
     calls = [_call(call, family) for call in message.tool_calls]
     stored = _stored(message.data_for(issuer).get(BLOCKS))
@@ -92,7 +136,7 @@ def _is_whole(block: _StoredBlock) -> bool:
     return signed is not None and signed.text is not None and bool(signed.signature)
 
 
-def _replayed(entry: _StoredBlock, calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _replayed(entry: _StoredBlock, calls: Sequence[Block]) -> list[Block]:
     if entry.reasoningContent is not None:
         return [{"reasoningContent": msgspec.to_builtins(entry.reasoningContent)}]
     if entry.toolUse is not None:
@@ -100,7 +144,7 @@ def _replayed(entry: _StoredBlock, calls: Sequence[dict[str, Any]]) -> list[dict
     return _text(entry.text) if (entry.text or "").strip() else []
 
 
-def _call(call: ToolCall, family: Family) -> dict[str, Any]:
+def _call(call: ToolCall, family: Family) -> Block:
     arguments = call.parse()
     if not family.tools:
         return {"text": f"(called `{call.name}` with `{call.arguments}`)"}
@@ -113,7 +157,7 @@ def _call(call: ToolCall, family: Family) -> dict[str, Any]:
     }
 
 
-def _result_blocks(message: Message, family: Family) -> list[dict[str, Any]]:
+def _result_blocks(message: Message, family: Family) -> list[Block]:
     content = [*_text(message.content), *map(_image, message.images)]
     if not family.tools:
         return content
@@ -126,7 +170,7 @@ def _result_blocks(message: Message, family: Family) -> list[dict[str, Any]]:
     return [{"toolResult": result}]
 
 
-def _image(image: Image) -> dict[str, Any]:
+def _image(image: Image) -> Block:
     """A picture's block; words in its place when the wire has no form for it."""
     format = _FORMATS.get(image.media_type.lower().removeprefix("image/"))
     if format and _is_base64(image.data):

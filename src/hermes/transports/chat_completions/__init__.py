@@ -16,12 +16,13 @@ from hermes.transports.base import (
     output_limit,
     post_json,
     read_whole,
+    temperature_of,
     with_quirks,
 )
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES, read_failure
-from hermes.transports.base.growing import Growing, GrowingJson
-from hermes.transports.base.repair import Repairer
+from hermes.transports.base.growing import Growing, GrowingJson, folded
+from hermes.transports.base.schema import is_closed
 from hermes.transports.chat_completions.messages import Conversation
 from hermes.transports.chat_completions.reply import Assembler, decode_event, map_finish_reason, read_usage
 
@@ -34,15 +35,11 @@ class Transport:
     api_mode: ApiMode = "chat_completions"
 
     def __init__(self) -> None:
-        self._repair = Repairer()
         self._conversation: Growing[Conversation] = Growing()
         self._encode = GrowingJson()
 
     def convert_messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        conversation = Conversation(_PLAIN, "")
-        for message in messages:
-            conversation.add(message)
-        return conversation.wire()
+        return folded(Conversation(_PLAIN, ""), messages).wire()
 
     def convert_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
         return [
@@ -64,8 +61,8 @@ class Transport:
         limit = output_limit(request, provider)
         if limit is not None:
             kwargs[provider.max_tokens_key] = limit
-        temperature = request.temperature if provider.temperature is None else provider.temperature
-        if temperature is not None and temperature != "omit":
+        temperature = temperature_of(request, provider)
+        if temperature is not None:
             kwargs["temperature"] = temperature
         if request.effort is not None and provider.efforts:
             kwargs["reasoning_effort"] = nearest_effort(request.effort, provider.efforts)
@@ -83,13 +80,12 @@ class Transport:
 
     def _messages(self, request: Request, provider: Provider) -> list[dict[str, Any]]:
         schema = request.output_schema if provider.output != "json_schema" else None
-        repaired = self._repair(request.messages)
         conversation = self._conversation(
-            repaired,
+            request.messages,
             (provider, request.issuer, schema),
             partial(Conversation, provider, request.issuer, schema),
         )
-        return conversation.wire(_marks(repaired) if provider.caches else ())
+        return conversation.wire(_marks(self._conversation.messages) if provider.caches else ())
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
         url = f"{endpoint.base_url.rstrip('/')}/chat/completions"
@@ -129,7 +125,7 @@ def _marks(messages: Sequence[Message]) -> tuple[int, ...]:
 def _response_format(schema: Mapping[str, Any], provider: Provider) -> dict[str, Any]:
     match provider.output:
         case "json_schema":
-            wanted = {"name": "answer", "schema": dict(schema), "strict": True}
+            wanted = {"name": "answer", "schema": dict(schema), "strict": is_closed(schema)}
             return {"response_format": {"type": "json_schema", "json_schema": wanted}}
         case "json_object":
             return {"response_format": {"type": "json_object"}}

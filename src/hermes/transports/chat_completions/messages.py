@@ -30,8 +30,6 @@ class Conversation:
     def add(self, message: Message) -> None:
         if not self._provider.sees:
             message = told(message)
-        if message.role != "tool":
-            self._show_pictures()
         if message.role == "system" and self._ends and not self._provider.late_system:
             self._late_system.append(message.content or "")
         else:
@@ -45,36 +43,47 @@ class Conversation:
         """The messages so far, the ends of the `marked` ones marked for the prompt cache."""
         wire = list(self._wire)
         for at in marked:
-            wire[self._ends[at]] = _marked(wire[self._ends[at]])
-        if self._pictures:
-            wire += self._after_tools(_user(list(self._pictures)))
-        if self._late_system:
-            wire += self._after_tools(_user("\n\n".join(self._late_system)))
-        return wire
+            if self._ends[at] >= 0:
+                wire[self._ends[at]] = _marked(wire[self._ends[at]])
+        return wire + self._waiting()
 
     def _put(self, message: Message) -> None:
-        if message.role == "system" and self._instruction and not self._wire:
-            message = msgspec.structs.replace(message, content=f"{message.content}\n\n{self._instruction}")
-        elif self._instruction and not self._wire:
-            self._wire.append(self._prepared({"role": "system", "content": self._instruction}))
+        if self._instruction and not self._wire:
+            message = self._instructed(message)
         if message.role == "user" and self._late_system:
-            said = "\n\n".join((*self._late_system, message.content or ""))
+            said = "\n\n".join(filter(None, (*self._late_system, message.content)))
             message = msgspec.structs.replace(message, content=said)
             self._late_system = []
+        if message.role != "tool":
+            self._wire += self._waiting()
+            self._pictures, self._late_system = [], []
+        self._append(message)
+
+    def _instructed(self, message: Message) -> Message:
+        """The first message, after which the model knows the schema that its answer must keep."""
+        if message.role != "system":
+            self._append(Message(role="system", content=self._instruction))
+            return message
+        return msgspec.structs.replace(message, content=f"{message.content}\n\n{self._instruction}")
+
+    def _append(self, message: Message) -> None:
         converted = convert_message(message, self._provider, self._issuer)
         if converted is not None:
             self._wire += self._after_tools(self._prepared(converted))
 
-    def _show_pictures(self) -> None:
-        if self._pictures:
-            self._wire += self._after_tools(self._prepared(_user(self._pictures)))
-            self._pictures = []
+    def _waiting(self) -> list[WireMessage]:
+        """What a user has to say before anybody else speaks: what tools have shown, and late instructions."""
+        late = "\n\n".join(self._late_system)
+        if not self._pictures:
+            return self._after_tools(self._prepared(_user(late))) if late else []
+        return self._after_tools(self._prepared(_user([*self._pictures, *_text_part(late)])))
 
     def _after_tools(self, message: WireMessage) -> list[WireMessage]:
         follows_tool = bool(self._wire) and self._wire[-1]["role"] == "tool"
-        if message["role"] == "user" and follows_tool and not self._provider.user_after_tool:
-            return [{"role": "assistant", "content": _BETWEEN}, message]
-        return [message]
+        if message["role"] != "user" or not follows_tool or self._provider.user_after_tool:
+            return [message]
+        between = convert_message(Message(role="assistant", content=_BETWEEN), self._provider, self._issuer)
+        return [self._prepared(between), message] if between else [message]
 
     def _prepared(self, message: WireMessage) -> WireMessage:
         if self._provider.caches and message["content"] and isinstance(message["content"], str):
@@ -97,7 +106,7 @@ def convert_message(message: Message, provider: Provider, issuer: str) -> WireMe
     if message.role == "assistant":
         data = message.data_for(issuer)
         echoed = {key: data[key] for key in provider.echoes if key in data}
-        if not wire["content"] and not message.tool_calls and not echoed:
+        if not wire["content"] and not message.tool_calls:
             return None
         wire |= echoed
         if "reasoning_content" in provider.echoes:
@@ -117,11 +126,13 @@ def _wire_call(call: ToolCall, echoes: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _marked(message: WireMessage) -> WireMessage:
-    """The message with a mark on its last part; one without parts, such as a bare call, stays as it is."""
-    parts = message["content"]
-    if not isinstance(parts, list) or not parts:
+    """The message with a mark on its last text; one without, such as a bare call, stays as it is."""
+    parts = message["content"] if isinstance(message["content"], list) else []
+    last = next((at for at in range(len(parts) - 1, -1, -1) if parts[at]["type"] == "text"), None)
+    if last is None:
         return message
-    return {**message, "content": [*parts[:-1], {**parts[-1], "cache_control": {"type": "ephemeral"}}]}
+    mark = {"cache_control": {"type": "ephemeral"}}
+    return {**message, "content": [*parts[:last], {**parts[last], **mark}, *parts[last + 1 :]]}
 
 
 def _user(content: str | list[dict[str, Any]]) -> WireMessage:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -10,52 +11,36 @@ from hermes.errors import ModelError
 from hermes.messages import FinishReason, Message, NormalizedResponse
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
 from hermes.transports.base import (
-    ConversionMemo,
     adapted_tools,
     cache_stats,
+    output_limit,
     post_json,
     read_whole,
+    temperature_of,
     with_quirks,
 )
 from hermes.transports.base.failures import NO_CODES, read_failure
-from hermes.transports.base.growing import GrowingJson
-from hermes.transports.base.repair import Repairer, seen_by
-from hermes.transports.codex_responses.families import thinking
-from hermes.transports.codex_responses.items import convert
+from hermes.transports.base.growing import Growing, GrowingJson, folded
+from hermes.transports.base.schema import is_closed
+from hermes.transports.codex_responses.families import samples, thinking
+from hermes.transports.codex_responses.items import Conversation
 from hermes.transports.codex_responses.reply import FINISH, Assembler, decode_response, read_usage
 
 _LEAST_OUTPUT = 16
 
 
 class Transport:
-    """The protocol itself. An instance remembers converted messages; its answers never change."""
+    """The protocol itself. An instance remembers what it converted; its answers never change."""
 
     api_mode: ApiMode = "codex_responses"
 
     def __init__(self) -> None:
-        self._issuer = ""
-        self._memo = _memo_for("")
-        self._repair = Repairer()
+        self._conversation: Growing[Conversation] = Growing()
         self._encode = GrowingJson()
 
-    def convert_messages(self, messages: Sequence[Message], issuer: str = "") -> list[dict[str, Any]]:
+    def convert_messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """The input items. A system message at the very start is none: it becomes the instructions."""
-        if issuer != self._issuer:
-            self._issuer, self._memo = issuer, _memo_for(issuer)
-        rest = messages[1:] if _instructions(messages) else messages
-        items: list[dict[str, Any]] = []
-        renamed: dict[str, str] = {}
-        sealed: set[str] = set()
-        for message, converted in zip(rest, self._memo.convert_all(rest), strict=True):
-            made: list[dict[str, Any]] = converted["items"]
-            if message.role == "assistant":
-                renamed = converted["renamed"]
-                if converted["is_sealed"]:
-                    made = [item for item in made if "encrypted_content" not in item or _is_new(item, sealed)]
-            elif renamed and message.tool_call_id in renamed:
-                made = [{**item, "call_id": renamed[message.tool_call_id]} for item in made]
-            items += made
-        return items
+        return folded(Conversation(""), messages).items()
 
     def convert_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
         return [
@@ -73,14 +58,20 @@ class Transport:
     def build_kwargs(self, request: Request, provider: Provider) -> dict[str, Any]:
         """The request as the vendor's SDK would be called. `input` stands last: the bytes before and
         the older items stay the same from turn to turn, which is what prefix caches need."""
-        messages = seen_by(provider, self._repair(request.messages))
+        said = self._conversation(
+            request.messages,
+            (request.issuer, provider.sees),
+            partial(Conversation, request.issuer, sees=provider.sees),
+        )
         kwargs: dict[str, Any] = {"model": request.model, "store": False}
-        instructions = _instructions(messages)
-        if instructions:
-            kwargs["instructions"] = instructions
-        limit = request.max_output_tokens or provider.max_tokens
+        if said.instructions:
+            kwargs["instructions"] = said.instructions
+        limit = output_limit(request, provider)
         if limit is not None:
             kwargs["max_output_tokens"] = max(limit, _LEAST_OUTPUT)
+        temperature = temperature_of(request, provider)
+        if temperature is not None and samples(request.model):
+            kwargs["temperature"] = temperature
         if request.stream:
             kwargs["stream"] = True
         kwargs |= thinking(request.model, request.effort)
@@ -89,10 +80,8 @@ class Transport:
         if tools := self.convert_tools(adapted_tools(request.tools, provider)):
             kwargs |= {"tools": tools, "tool_choice": request.tool_choice, "parallel_tool_calls": True}
         if provider.caches:
-            kwargs["prompt_cache_key"] = cache_key(instructions, tools)
-        kwargs = with_quirks(kwargs, request, provider)
-        kwargs["input"] = self.convert_messages(messages, request.issuer)
-        return kwargs
+            kwargs["prompt_cache_key"] = cache_key(said.instructions, tools)
+        return with_quirks(kwargs, request, provider) | {"input": said.items()}
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
         url = f"{endpoint.base_url.rstrip('/')}/responses"
@@ -134,33 +123,5 @@ def cache_key(instructions: str, tools: Sequence[Mapping[str, Any]]) -> str:
     return f"pck_{digest[:24]}"
 
 
-def _instructions(messages: Sequence[Message]) -> str:
-    return messages[0].content or "" if messages and messages[0].role == "system" else ""
-
-
-def _is_new(reasoning: Mapping[str, Any], seen: set[str]) -> bool:
-    """Whether this reasoning was not seen before; it has been now."""
-    size = len(seen)
-    seen.add(reasoning["encrypted_content"])
-    return len(seen) > size
-
-
-def _memo_for(issuer: str) -> ConversionMemo:
-    return ConversionMemo(lambda message: convert(message, issuer))
-
-
 def _output_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "json_schema", "name": "answer", "schema": dict(schema), "strict": _is_closed(schema)}
-
-
-def _is_closed(schema: object) -> bool:
-    """Whether every object names all its keys and requires them: what the strict mode asks of a schema."""
-    if isinstance(schema, list | tuple):
-        return all(map(_is_closed, schema))
-    if not isinstance(schema, Mapping):
-        return True
-    if schema.get("type") == "object" or "properties" in schema:
-        required, properties = schema.get("required") or (), schema.get("properties") or {}
-        if schema.get("additionalProperties") is not False or set(required) != set(properties):
-            return False
-    return all(map(_is_closed, schema.values()))
+    return {"type": "json_schema", "name": "answer", "schema": dict(schema), "strict": is_closed(schema)}

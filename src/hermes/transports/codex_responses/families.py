@@ -23,9 +23,14 @@ _PLAIN = re.compile(r"^(chatgpt|gpt-3|gpt-4)|-chat-latest$|non-reasoning")
 """Models that do not think: they reject every setting about it, and asking for what they thought."""
 
 
+def samples(model: str) -> bool:
+    """Whether the model can be given a temperature: only one that does not think can."""
+    return bool(_PLAIN.search(_bare(model)))
+
+
 def thinking(model: str, effort: Effort | None) -> dict[str, Any]:
     """How hard to think, and that what was thought comes back encrypted, as far as the model knows this."""
-    name = model.rpartition("/")[2].lower()
+    name = _bare(model)
     if _PLAIN.search(name):
         return {}
     levels = next((levels for pattern, levels in _LEVELS if pattern.match(name)), None)
@@ -38,3 +43,7 @@ def thinking(model: str, effort: Effort | None) -> dict[str, Any]:
         reasoning["summary"] = "auto"
     include = {"include": ["reasoning.encrypted_content"]}
     return {"reasoning": reasoning, **include} if reasoning else include
+
+
+def _bare(model: str) -> str:
+    return model.rpartition("/")[2].lower()

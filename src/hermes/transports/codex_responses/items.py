@@ -8,9 +8,12 @@ from typing import Any, Literal
 import msgspec
 
 from hermes.messages import Image, Message, ToolCall, build_tool_call
+from hermes.transports.base.repair import told
 
 ASIDES = ("commentary", "analysis")
 """Phases of a message that are thinking aloud, not the answer."""
+
+WireItem = dict[str, Any]
 
 _LONGEST_ID = 64
 _Kind = Literal["reasoning", "message", "call"]
@@ -139,30 +142,66 @@ def _shifted(annotation: dict[str, Any], by: int) -> dict[str, Any]:
     return annotation | places
 
 
-def convert(message: Message, issuer: str) -> dict[str, Any]:
-    """The items of one message, and which of its calls have another id than their results would guess."""
-    renamed: dict[str, str] = {}
-    if message.role == "assistant":
-        call_ids = _call_ids(message, issuer)
-        renamed = {own: id for own, id in call_ids.items() if id != _wire_id(own)}
-        items = _assistant_items(message, call_ids, message.data_for(issuer))
-    elif message.role == "tool":
-        id = message.tool_call_id
-        output = {"type": "function_call_output", "call_id": _wire_id(id or ""), "output": _content(message)}
-        items = [output] if id else []
-    else:
+class Conversation:
+    """A history on its way to one issuer, as items, each made once.
+
+    `instructions` is what a system message at the very start says; it is no item.
+    """
+
+    def __init__(self, issuer: str, *, sees: bool = True) -> None:
+        self.instructions = ""
+        self._issuer = issuer
+        self._sees = sees
+        self._items: list[WireItem] = []
+        self._is_new = True
+        self._renamed: dict[str, str] = {}
+        self._sealed: set[str] = set()
+
+    def add(self, message: Message) -> None:
+        if self._is_new and message.role == "system":
+            self.instructions = message.content or ""
+        else:
+            self._items += self._converted(message if self._sees else told(message))
+        self._is_new = False
+
+    def items(self) -> list[WireItem]:
+        return list(self._items)
+
+    def _converted(self, message: Message) -> list[WireItem]:
+        match message.role:
+            case "assistant":
+                return self._said(message)
+            case "tool":
+                return self._result(message)
         role = "user" if message.role == "user" else "developer"
-        items = [{"type": "message", "role": role, "content": _content(message)}]
-    is_sealed = any("encrypted_content" in item for item in items)
-    return {"items": items, "renamed": renamed, "is_sealed": is_sealed}
+        return [{"type": "message", "role": role, "content": _content(message)}]
+
+    def _said(self, message: Message) -> list[WireItem]:
+        call_ids = _call_ids(message, self._issuer)
+        self._renamed = {own: id for own, id in call_ids.items() if id != _wire_id(own)}
+        data = message.data_for(self._issuer)
+        reasoning = [item for item in _stored(data, "codex_reasoning_items") if self._is_unsent(item)]
+        return _assistant_items(message, call_ids, data, [_reasoning_item(item) for item in reasoning])
+
+    def _is_unsent(self, reasoning: Item) -> bool:
+        """Whether this is sealed reasoning that no earlier turn has sent; this turn has sent it now."""
+        sealed = reasoning.encrypted_content
+        if not sealed or sealed in self._sealed:
+            return False
+        self._sealed.add(sealed)
+        return True
+
+    def _result(self, message: Message) -> list[WireItem]:
+        own = message.tool_call_id
+        if not own:
+            return []
+        id = self._renamed.get(own) or _wire_id(own)
+        return [{"type": "function_call_output", "call_id": id, "output": _content(message)}]
 
 
 def _assistant_items(
-    message: Message, call_ids: Mapping[str, str], data: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    reasoning = [
-        _reasoning_item(item) for item in _stored(data, "codex_reasoning_items") if item.encrypted_content
-    ]
+    message: Message, call_ids: Mapping[str, str], data: Mapping[str, Any], reasoning: list[WireItem]
+) -> list[WireItem]:
     stored = _stored(data, "codex_message_items")
     # Text that was changed since is sent as it is now.
     is_same = bool(stored) and _said(stored) == (message.content or "")
@@ -180,7 +219,7 @@ def _assistant_items(
     ]
     if reasoning and not said and not calls:
         said = [{"type": "message", "role": "assistant", "content": ""}]
-    pools: dict[_Kind, list[dict[str, Any]]] = {"reasoning": reasoning, "message": said, "call": calls}
+    pools: dict[_Kind, list[WireItem]] = {"reasoning": reasoning, "message": said, "call": calls}
     return _ordered(pools, data.get("codex_item_order"))
 
 
@@ -188,7 +227,7 @@ def _has_object(call: ToolCall) -> bool:
     return bool(call.arguments.strip()) and isinstance(call.parse(), dict)
 
 
-def _ordered(pools: Mapping[_Kind, list[dict[str, Any]]], order: object) -> list[dict[str, Any]]:
+def _ordered(pools: Mapping[_Kind, list[WireItem]], order: object) -> list[WireItem]:
     """The items in the order they were made in, if it is known and still fits them.
 
     Reasoning at the end is moved before what it led to: the wire takes none that nothing follows.
@@ -214,13 +253,13 @@ def _said(items: Sequence[Item]) -> str:
     return texts or "".join(item.refusal() for item in answers)
 
 
-def _reasoning_item(item: Item) -> dict[str, Any]:
+def _reasoning_item(item: Item) -> WireItem:
     """The item without its id: nothing is stored under it, so a server that looked would not find it."""
     summary = [{"type": "summary_text", "text": part.text or ""} for part in item.summary or ()]
     return {"type": "reasoning", "summary": summary, "encrypted_content": item.encrypted_content}
 
 
-def _message_item(item: Item) -> dict[str, Any]:
+def _message_item(item: Item) -> WireItem:
     phase = {"phase": item.phase} if item.phase in ("commentary", "final_answer") else {}
     if not (item.id or "").startswith("msg_") or len(item.id or "") > _LONGEST_ID:
         return {"type": "message", "role": "assistant", "content": item.text() or item.refusal(), **phase}
