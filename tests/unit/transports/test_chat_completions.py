@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes.errors import AuthFailed, InvalidResponse, ModelError, ProviderDown, RateLimited, RequestRejected
+from hermes.errors import (
+    AuthFailed,
+    InvalidResponse,
+    ModelError,
+    Overloaded,
+    ProviderDown,
+    RateLimited,
+    RequestRejected,
+)
 from hermes.events import Reasoning, Text
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
@@ -278,7 +286,7 @@ def test_a_response_is_judged_by_its_shape(body, valid):
         (404, RequestRejected),
         (429, RateLimited),
         (500, ProviderDown),
-        (529, ProviderDown),
+        (529, Overloaded),
     ],
 )
 def test_a_status_says_what_to_do_next(status, error):
