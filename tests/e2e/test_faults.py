@@ -93,7 +93,7 @@ FAULTS = {
     "down": (fails(500, "oops"), 3, "the provider failed"),
     "cut off": (says("half an answer", finish=None), 1, "stopped before its end"),
     "captive portal": (raw(http_reply(200, b"<html>hi</html>", content_type="text/html")), 1, "text/html"),
-    "empty stream": (raw(http_reply(200, b"data: [DONE]\n\n", content_type="text/event-stream")), 1, "empty"),
+    "empty stream": (raw(http_reply(200, b"data: [DONE]\n\n", content_type="text/event-stream")), 3, "empty"),
     "bad json": (raw(http_reply(200, b"data: {oops\n\n", content_type="text/event-stream")), 1, "malformed"),
 }
 

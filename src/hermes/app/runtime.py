@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hermes import discover
-from hermes.agent.loop import Conversation, Price
+from hermes.agent.chain import Models
+from hermes.agent.loop import Conversation
 from hermes.agent.send import ModelClient
 from hermes.app.dialogue import Dialogue, Journal, Standing, Terms
 from hermes.app.services import Services
@@ -17,6 +18,7 @@ from hermes.messages import Usage
 from hermes.protocols import Endpoint, Expectation, Provider, ProviderTransport, Wire
 from hermes.providers.base import Choice, Preferences, resolve
 from hermes.store import Session, Store, new_session_id
+from hermes.store.notebook import Notebook
 from hermes.tools.toolbox import Toolbox, select
 
 
@@ -28,6 +30,7 @@ class Runtime:
         self.services = Services(config)
         self._engines: dict[str, Wire] = {}
         self._store: Store | None = None
+        self.notebook = Notebook(os.path.join(config.home, "notes.db"))
 
     async def __aenter__(self) -> "Runtime":
         return self
@@ -37,6 +40,7 @@ class Runtime:
             await engine.close()
         if self._store is not None:
             await self._store.close()
+        self.notebook.close()
         await self.services.close()
 
     def store(self) -> Store:
@@ -61,7 +65,7 @@ class Runtime:
         journal = Journal(self._open_store(), self.config.redactor(), self.services.notices)
         return Dialogue(
             Conversation(session.id, terms.history, journal),
-            self._model(endpoint),
+            Models(self._model(endpoint), self.config.model.fallback, self._fallback, self.notebook),
             Toolbox(select(terms.tools), self.services),
             journal,
             Standing(
@@ -69,7 +73,7 @@ class Runtime:
                 terms.session is None,
                 terms.max_turns or self.config.agent.max_turns,
                 _expectation(terms.output_schema),
-                _price(endpoint.provider, terms.priced),
+                self._price if terms.priced or endpoint.provider.engine is not None else None,
             ),
         )
 
@@ -91,7 +95,18 @@ class Runtime:
     def _model(self, endpoint: Endpoint) -> ModelClient:
         mode = endpoint.provider.api_mode
         transport: ProviderTransport = discover.load("hermes.transports", mode, "protocol").Transport()
-        return ModelClient(endpoint, transport, self.wire(endpoint.provider))
+        notebook = None if endpoint.provider.engine is not None else self.notebook
+        return ModelClient(endpoint, transport, self.wire(endpoint.provider), notebook)
+
+    def _price(self, provider: str, model: str, usage: Usage) -> float | None:
+        """What a call costs. A model in this process is free, and that needs no price list."""
+        if provider in self._engines:
+            return 0.0
+        cost: float | None = discover.module("hermes.agent.cost").in_dollars(provider, model, usage)
+        return cost
+
+    def _fallback(self, name: str) -> ModelClient:
+        return self._model(self.choose_model(name).endpoint)
 
 
 def _expectation(schema: Mapping[str, Any] | None) -> Expectation | None:
@@ -100,20 +115,6 @@ def _expectation(schema: Mapping[str, Any] | None) -> Expectation | None:
         return None
     made: Expectation = discover.module("hermes.agent.structured").SchemaExpectation(schema)
     return made
-
-
-def _price(provider: Provider, priced: bool) -> Price | None:
-    """What a provider's calls cost. A model in this process is free, and that needs no price list."""
-    if provider.engine is not None:
-        return _nothing
-    if not priced:
-        return None
-    price: Price = discover.module("hermes.agent.cost").in_dollars
-    return price
-
-
-def _nothing(_provider: str, _model: str, _usage: Usage) -> float:
-    return 0.0
 
 
 def _new_session(endpoint: Endpoint) -> Session:

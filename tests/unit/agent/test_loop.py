@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from hermes.agent.chain import Models
 from hermes.agent.loop import LIMIT_REACHED, Conversation, Turn
 from hermes.agent.send import ModelClient
 from hermes.agent.structured import SchemaExpectation
@@ -24,6 +25,7 @@ from hermes.net.client import Client
 from hermes.protocols import Endpoint, Provider, Source, ToolResult, ToolSpec
 from hermes.transports.chat_completions import Transport
 from simulators.chat_completions import ChatSimulator, calls, fails, raw, says
+from simulators.naps import Naps
 from simulators.scripted import http_reply
 
 PROVIDER = Provider(name="sim", title="Sim", api_mode="chat_completions", key_env=("SIM_API_KEY",))
@@ -73,7 +75,7 @@ class Bench:
         await self.server.__aenter__()
         self.conversation = Conversation("s1", (), self.log)
         endpoint = Endpoint(provider=PROVIDER, model="m", base_url=self.server.base_url)
-        self.model = ModelClient(endpoint, Transport(), self.client)
+        self.model = ModelClient(endpoint, Transport(), self.client, sleep=Naps())
         return self
 
     async def __aexit__(self, *error):
@@ -83,7 +85,13 @@ class Bench:
 
     def turn(self, schema=None):
         expectation = SchemaExpectation(schema) if schema else None
-        return Turn(self.conversation, self.model, self.tools, self.events.append, expectation=expectation)
+        return Turn(
+            self.conversation,
+            Models(self.model).question(),
+            self.tools,
+            self.events.append,
+            expectation=expectation,
+        )
 
     async def ask(self, question="why?", max_turns=10):
         return await self.turn().answer(question, max_turns)
