@@ -204,21 +204,21 @@ async def test_an_answer_that_breaks_off_is_kept_once_and_raised():
 
 
 @pytest.mark.parametrize(
-    "reply",
+    ("reply", "requests"),
     [
-        http_reply(200, b"<html>hotel wifi</html>", content_type="text/html"),
-        http_reply(200, b"", content_type="text/event-stream"),
-        http_reply(200, b"data: [DONE]\n\n", content_type="text/event-stream"),
-        http_reply(200, b'data: {"choices": [{\n\n', content_type="text/event-stream"),
-        http_reply(200, b'{"choices": []}', content_type="application/json"),
-        http_reply(200, b"not json", content_type="application/json"),
+        (http_reply(200, b"<html>hotel wifi</html>", content_type="text/html"), 1),
+        (http_reply(200, b"", content_type="text/event-stream"), 3),
+        (http_reply(200, b"data: [DONE]\n\n", content_type="text/event-stream"), 3),
+        (http_reply(200, b'data: {"choices": [{\n\n', content_type="text/event-stream"), 1),
+        (http_reply(200, b'{"choices": []}', content_type="application/json"), 3),
+        (http_reply(200, b"not json", content_type="application/json"), 1),
     ],
 )
-async def test_what_is_no_answer_is_an_error_after_one_request(reply):
+async def test_what_is_no_answer_is_an_error_and_only_an_empty_one_is_asked_for_again(reply, requests):
     async with Bench(raw(reply)) as bench:
         with pytest.raises((InvalidResponse, NetError)):
             await bench.ask()
-        assert len(bench.server.bodies) == 1
+        assert len(bench.server.bodies) == requests
         assert bench.roles() == ["user"]
 
 
