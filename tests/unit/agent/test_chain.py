@@ -29,7 +29,7 @@ from simulators import anthropic_messages as messages_wire
 from simulators.anthropic_messages import MessagesSimulator
 from simulators.chat_completions import ChatSimulator, calls, fails, says
 from simulators.naps import Naps
-from simulators.scripted import Exchange, ScriptedServer
+from simulators.scripted import Exchange, ScriptedServer, http_reply
 
 LIMITED = fails(429, "slow down", retry_after=99999)
 
@@ -215,13 +215,15 @@ async def test_the_same_model_under_another_name_is_passed_over():
 
 
 async def test_a_server_that_cannot_prove_who_it_is_ends_the_question():
-    async with Bench([says("mine")], [says("theirs")]) as bench:
-        endpoint = bench.models.endpoint
-        secure = msgspec.structs.replace(endpoint, base_url=endpoint.base_url.replace("http:", "https:"))
-        chosen = ModelClient(secure, chat_completions.Transport(), bench.client, sleep=bench.naps)
+    no_tls = ScriptedServer(http_reply(), reads=False)
+    async with Bench([says("mine")], [says("theirs")]) as bench, no_tls as server:
+        address = server.url.replace("http:", "https:")
+        endpoint = msgspec.structs.replace(bench.models.endpoint, base_url=address)
+        chosen = ModelClient(endpoint, chat_completions.Transport(), bench.client, sleep=bench.naps)
         bench.models = Models(chosen, ("two",), bench.make)
         with pytest.raises(TlsFailed):
             await bench.ask()
+        assert server.connections == 1
         assert (bench.counts(), bench.naps, bench.switches()) == ([0, 0], [], [])
 
 
