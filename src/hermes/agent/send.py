@@ -43,6 +43,7 @@ ATTEMPTS = 3
 ATTEMPTS_BESIDE_ANOTHER = 2
 """Times that one key of one provider is asked for the same; fewer when somebody else can be asked."""
 _PAUSE = 0.5
+_LEARNED = "what the provider refused earlier"
 
 
 class Ledger:
@@ -145,7 +146,15 @@ class ModelClient:
 
     def explain(self, request: Request) -> tuple[Reason, ...]:
         """What `send` would send, field by field, and why. Nothing is sent."""
-        return explain(type(self._transport), self._addressed(request), self.endpoint.provider)
+        changes, provider = self._known_changes(), self.endpoint.provider
+        request = adapt_request(self._addressed(request), provider, changes)
+        reasons = explain(type(self._transport), request, adapt_provider(provider, changes))
+        why = {reason.field: reason for reason in reasons}
+        sent = adapt_kwargs({reason.field: reason.value for reason in reasons}, changes)
+        return tuple(
+            why[field] if field in why and why[field].value == value else Reason(field, value, (_LEARNED,))
+            for field, value in sent.items()
+        )
 
     def _addressed(self, request: Request) -> Request:
         return msgspec.structs.replace(request, model=self.endpoint.model, issuer=self.endpoint.issuer)

@@ -5,6 +5,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from hermes import discover
 from hermes.agent.chain import Models
 from hermes.agent.loop import Conversation
@@ -16,7 +18,7 @@ from hermes.errors import StoreError
 from hermes.events import Notice
 from hermes.messages import Usage
 from hermes.protocols import Endpoint, Expectation, Provider, ProviderTransport, Wire
-from hermes.providers.base import Choice, Preferences, resolve
+from hermes.providers.base import Choice, Preferences, resolve, split_model
 from hermes.store import Session, Store, new_session_id
 from hermes.store.notebook import Notebook
 from hermes.tools.toolbox import Toolbox, select
@@ -52,11 +54,7 @@ class Runtime:
 
     def choose_model(self, wanted: str = "") -> Choice:
         """Who answers: the name asked for, or what the settings say."""
-        model = self.config.model
-        preferences = Preferences(
-            model.provider, model.default, model.base_url, model.api_key, model.max_tokens
-        )
-        return resolve(wanted, preferences, self.config.environment.secret)
+        return _choose(wanted, self.config)
 
     def converse(self, terms: Terms) -> Dialogue:
         """A conversation on these terms: a new session, or the given one with its history."""
@@ -106,7 +104,23 @@ class Runtime:
         return cost
 
     def _fallback(self, name: str) -> ModelClient:
-        return self._model(self.choose_model(name).endpoint)
+        """A model to fall back on. An address and a key that were set for nobody in particular are for
+        the chosen model: they never go to another one."""
+        model = self.config.model
+        has_owner = model.provider or split_model(model.default)[0]
+        config = self.config if has_owner else _without_address(self.config)
+        return self._model(_choose(name, config).endpoint)
+
+
+def _choose(wanted: str, config: Config) -> Choice:
+    model = config.model
+    preferences = Preferences(model.provider, model.default, model.base_url, model.api_key, model.max_tokens)
+    return resolve(wanted, preferences, config.environment.secret)
+
+
+def _without_address(config: Config) -> Config:
+    model = msgspec.structs.replace(config.model, base_url="", api_key=None)
+    return msgspec.structs.replace(config, model=model)
 
 
 def _expectation(schema: Mapping[str, Any] | None) -> Expectation | None:
