@@ -16,6 +16,7 @@ from yarl import URL
 from bench.calls import drop, new_session
 from bench.measure import MICRO, Figure, Goal, Plan, cpu_per_unit, medians, sampler, settle
 from bench.wires import KEY
+from hermes.agent.chain import Models
 from hermes.agent.loop import Conversation
 from hermes.agent.prompt import SYSTEM
 from hermes.agent.send import ModelClient
@@ -101,7 +102,7 @@ async def run_hermes(runtime: Runtime, endpoint: Endpoint, turns: int) -> str:
     )
     dialogue = Dialogue(
         Conversation(session.id, (), journal),
-        ModelClient(endpoint, Transport(), runtime.wire(endpoint.provider)),
+        Models(ModelClient(endpoint, Transport(), runtime.wire(endpoint.provider))),
         Toolbox(TOOLS, None),
         journal,
         Standing(session, is_new=True, max_turns=turns + 1),

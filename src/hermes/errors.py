@@ -12,6 +12,7 @@ HermesError                    exit code 1, an optional hint
 ├── DocumentError              a document cannot be read
 ├── NetError                   bytes did not arrive
 │   ├── ConnectFailed          nothing was sent: retry
+│   │   └── TlsFailed          ... and nobody knows to whom: neither again nor elsewhere
 │   ├── DeadlinePassed         connect, first byte, idle or total
 │   ├── Disconnected           cut in the middle
 │   ├── TooLarge               a cap was reached
@@ -28,6 +29,7 @@ HermesError                    exit code 1, an optional hint
 │   │   ├── FieldRefused       ... a field of it is not known there: leave it out
 │   │   ├── ReasoningRefused   ... what was thought earlier is not taken back: leave it out
 │   │   ├── PictureRefused     ... a picture is not taken: tell it in words
+│   │   ├── SchemaRefused      ... the schema of a tool is not taken: make it simpler
 │   │   └── ContentBlocked     ... the provider does not want to answer this
 │   ├── ProviderDown           the provider's fault: later, or another provider
 │   │   └── Overloaded         ... too busy for anyone: another key is no use
@@ -106,6 +108,10 @@ class ConnectFailed(NetError):
     retryable = True
 
 
+class TlsFailed(ConnectFailed):
+    retryable = False
+
+
 Phase = Literal["connect", "first byte", "idle", "total"]
 
 
@@ -147,7 +153,11 @@ class ModelError(HermesError):
 
 
 class AuthFailed(ModelError):
-    pass
+    """`forbidden` says that the key is known and not allowed to do this; a wrong key is not known."""
+
+    def __init__(self, message: str, *, forbidden: bool = False, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.forbidden = forbidden
 
 
 class QuotaExhausted(ModelError):
@@ -155,11 +165,21 @@ class QuotaExhausted(ModelError):
 
 
 class RateLimited(ModelError):
+    """`upstream` says that the limit is that of a provider behind the provider: another key is no use."""
+
     retryable = True
 
-    def __init__(self, message: str, *, retry_after: float | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        upstream: bool = False,
+        hint: str | None = None,
+    ) -> None:
         super().__init__(message, hint=hint)
         self.retry_after = retry_after
+        self.upstream = upstream
 
 
 class RequestRejected(ModelError):
@@ -175,19 +195,29 @@ class ContextOverflow(RequestRejected):
 
 
 class OutputLimitTooHigh(RequestRejected):
-    """`limit` is the most that is allowed, None when the provider does not say."""
+    """`limit` is the most that is allowed, None when the provider does not say.
 
-    def __init__(self, message: str, *, limit: int | None = None, hint: str | None = None) -> None:
+    `lasting` says whether it holds for every call to this model, or only beside this long a question.
+    """
+
+    def __init__(
+        self, message: str, *, limit: int | None = None, lasting: bool = True, hint: str | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
         self.limit = limit
+        self.lasting = lasting
 
 
 class FieldRefused(RequestRejected):
-    """`field` is the name that the provider complained of, dotted when it is inside another."""
+    """`field` is the name that the provider complained of, dotted when it is inside another.
 
-    def __init__(self, message: str, *, field: str, hint: str | None = None) -> None:
+    `instead` is the name that it wants in its place, where it says so.
+    """
+
+    def __init__(self, message: str, *, field: str, instead: str = "", hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.field = field
+        self.instead = instead
 
 
 class ReasoningRefused(RequestRejected):
@@ -195,6 +225,14 @@ class ReasoningRefused(RequestRejected):
 
 
 class PictureRefused(RequestRejected):
+    """`lasting` says whether the model takes no picture at all, or only not this one."""
+
+    def __init__(self, message: str, *, lasting: bool = False, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.lasting = lasting
+
+
+class SchemaRefused(RequestRejected):
     pass
 
 

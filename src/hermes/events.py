@@ -46,6 +46,14 @@ class RetryWaiting(msgspec.Struct, frozen=True, tag="retry_waiting"):
     attempt: int
 
 
+class Switched(msgspec.Struct, frozen=True, tag="switched"):
+    """Another model is asked from here on, each named as `PROVIDER/MODEL`."""
+
+    from_model: str
+    to_model: str
+    reason: str
+
+
 class Notice(msgspec.Struct, frozen=True, tag="notice"):
     """Something the user should know that does not stop the run."""
 
@@ -84,4 +92,6 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 
 
 Delta = Text | Reasoning
-Event = Started | Text | Reasoning | ToolStarted | ToolFinished | RetryWaiting | Notice | Done | Failed
+Event = (
+    Started | Text | Reasoning | ToolStarted | ToolFinished | RetryWaiting | Switched | Notice | Done | Failed
+)

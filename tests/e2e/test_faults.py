@@ -87,13 +87,13 @@ async def test_a_model_on_loopback_searches_and_cites(hermes):
 
 FAULTS = {
     "refused key": (fails(401, f"bad key {KEY}"), 1, "refused the key"),
-    "unknown model": (fails(404, "no such model"), 1, "does not know this model"),
-    "rate limit, long": (fails(429, "slow down", retry_after=3600), 1, "3600 s"),
+    "unknown model": (fails(404, "no such model"), 1, "has no such model"),
+    "rate limit, long": (fails(429, "slow down", retry_after=3600), 1, "come back in 1 h"),
     "rejected": (fails(400, "bad field"), 1, "bad field"),
     "down": (fails(500, "oops"), 3, "the provider failed"),
     "cut off": (says("half an answer", finish=None), 1, "stopped before its end"),
     "captive portal": (raw(http_reply(200, b"<html>hi</html>", content_type="text/html")), 1, "text/html"),
-    "empty stream": (raw(http_reply(200, b"data: [DONE]\n\n", content_type="text/event-stream")), 1, "empty"),
+    "empty stream": (raw(http_reply(200, b"data: [DONE]\n\n", content_type="text/event-stream")), 3, "empty"),
     "bad json": (raw(http_reply(200, b"data: {oops\n\n", content_type="text/event-stream")), 1, "malformed"),
 }
 

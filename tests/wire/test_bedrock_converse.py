@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from hermes import discover
+from hermes.agent.chain import Models
 from hermes.agent.loop import Conversation, Turn
 from hermes.agent.send import ModelClient
 from hermes.errors import (
@@ -43,6 +44,7 @@ from simulators.bedrock_converse import (
     says,
     thought,
 )
+from simulators.naps import Naps
 from simulators.scripted import http_reply
 
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -106,7 +108,7 @@ class Bench:
             base_url=self.server.base_url,
             api_key=Key(self._api_key) if self._api_key else None,
         )
-        self.model = ModelClient(endpoint, Transport(), self.client)
+        self.model = ModelClient(endpoint, Transport(), self.client, sleep=Naps())
         self.conversation = Conversation("s1", (), Log())
         return self
 
@@ -116,7 +118,7 @@ class Bench:
         assert not self._strict or self.server.refusals == []
 
     async def ask(self, question="why?", max_turns=5):
-        turn = Turn(self.conversation, self.model, self.tools, self.events.append)
+        turn = Turn(self.conversation, Models(self.model).question(), self.tools, self.events.append)
         return await turn.answer(question, max_turns)
 
     async def send(self, *messages, **fields):

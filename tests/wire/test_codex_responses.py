@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from hermes.agent.chain import Models
 from hermes.agent.loop import Conversation, Turn
 from hermes.agent.send import ModelClient
 from hermes.errors import (
@@ -24,6 +25,7 @@ from hermes.protocols import Endpoint, Provider, Request, ToolResult, ToolSpec
 from hermes.transports.codex_responses import Transport
 from simulators import codex_responses as simulator
 from simulators.codex_responses import ResponsesSimulator, answers, calls, events, fails, message, raw, says
+from simulators.naps import Naps
 from simulators.scripted import http_reply
 
 PROVIDER = Provider(
@@ -63,7 +65,7 @@ class Bench:
         await self.server.__aenter__()
         self.conversation = Conversation("s1", (), self.log)
         endpoint = Endpoint(provider=self.provider, model=MODEL, base_url=self.server.base_url)
-        self.model = ModelClient(endpoint, Transport(), self.client)
+        self.model = ModelClient(endpoint, Transport(), self.client, sleep=Naps())
         return self
 
     async def __aexit__(self, *error):
@@ -72,7 +74,7 @@ class Bench:
         assert self.server.refusals == []
 
     async def ask(self, question="why?"):
-        turn = Turn(self.conversation, self.model, Tools(), self.events.append)
+        turn = Turn(self.conversation, Models(self.model).question(), Tools(), self.events.append)
         return await turn.answer(question, 10)
 
     async def send(self, *messages, **fields):

@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from hermes.agent.chain import Chain
 from hermes.agent.citations import Sources, cite
 from hermes.agent.explain import Reason
 from hermes.agent.prompt import SYSTEM
-from hermes.agent.send import Emit, ModelClient
+from hermes.agent.send import Emit
 from hermes.errors import HermesError, InvalidResponse, ToolError
 from hermes.events import Answer, Event, Text, ToolFinished, ToolStarted
 from hermes.messages import BadArguments, FinishReason, Message, NormalizedResponse, ToolCall, Usage
@@ -52,7 +53,7 @@ class Turn:
     def __init__(
         self,
         conversation: Conversation,
-        model: ModelClient,
+        model: Chain,
         tools: Toolbox,
         emit: Emit,
         clock: Callable[[], float] = time.monotonic,
@@ -63,6 +64,7 @@ class Turn:
         self._price = price
         self._conversation = conversation
         self._model = model
+        self._served_by = model.endpoint
         self._tools = tools
         self._emit_event = emit
         self._clock = clock
@@ -131,7 +133,8 @@ class Turn:
         self._said.clear()
         request = self._request(self._conversation.messages, tool_choice)
         self._costs.append(None)  # a call that breaks off may be charged for, and nobody says how much
-        response = await self._model.send(request, self._emit)
+        served = await self._model.send(request, self._emit)
+        response, self._served_by = served.response, served.endpoint
         if response.usage is not None:
             self._usage += response.usage
             self._costs[-1] = self._cost_of(response.usage)
@@ -144,7 +147,7 @@ class Turn:
                 reasoning=response.reasoning,
                 finish_reason=response.finish_reason,
                 provider_data=response.provider_data,
-                issuer=self._model.endpoint.issuer if response.provider_data else None,
+                issuer=self._served_by.issuer if response.provider_data else None,
             )
         )
         return response
@@ -152,7 +155,7 @@ class Turn:
     def _cost_of(self, usage: Usage) -> float | None:
         if self._price is None:
             return None
-        endpoint = self._model.endpoint
+        endpoint = self._served_by
         return self._price(endpoint.provider.name, endpoint.model, usage)
 
     def _cost(self) -> float | None:
@@ -216,7 +219,7 @@ class Turn:
     def _result(
         self, text: str, reason: FinishReason, response: NormalizedResponse | None, *, complete: bool = True
     ) -> Answer:
-        endpoint = self._model.endpoint
+        endpoint = self._served_by
         return Answer(
             session_id=self._conversation.session_id,
             text=text,

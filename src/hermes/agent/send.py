@@ -1,60 +1,253 @@
 """The one way to a model. Every call goes through `ModelClient.send`, whoever asks and why."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal
 
 import msgspec
 
 from hermes.agent.explain import Reason, explain
-from hermes.errors import AuthFailed, HttpStatus, IncompleteResponse, InvalidResponse, ModelError
-from hermes.events import Event, RetryWaiting
+from hermes.agent.keys import KeyRing, another_key_helps
+from hermes.agent.lessons import (
+    Change,
+    Lesson,
+    Lessons,
+    adapt_kwargs,
+    adapt_provider,
+    adapt_request,
+    change_for,
+)
+from hermes.errors import (
+    AuthFailed,
+    DeadlinePassed,
+    Disconnected,
+    HermesError,
+    HttpStatus,
+    IncompleteResponse,
+    InvalidResponse,
+    ModelError,
+    NetError,
+    ProviderDown,
+    QuotaExhausted,
+    RateLimited,
+    RequestRejected,
+)
+from hermes.events import Delta, Event, RetryWaiting, Text
 from hermes.messages import NormalizedResponse
-from hermes.protocols import Endpoint, ProviderTransport, Request, Wire
+from hermes.protocols import Endpoint, HttpReply, Notebook, ProviderTransport, Request, Wire
 
 Emit = Callable[[Event], None]
+Stage = Literal["asked", "answering", "ended"]
+
+ATTEMPTS = 3
+ATTEMPTS_BESIDE_ANOTHER = 2
+"""Times that one key of one provider is asked for the same; fewer when somebody else can be asked."""
+_PAUSE = 0.5
+_LEARNED = "what the provider refused earlier"
+
+
+class Ledger:
+    """The retries of one question: every call made for it, to whomever, spends from the same."""
+
+    def __init__(self, retries: int = 10) -> None:
+        self._left = retries
+
+    def spend(self) -> bool:
+        """Take one retry; false when there is none left."""
+        self._left -= 1
+        return self._left >= 0
+
+
+class _Call:
+    """What one call went through so far: which keys are left, what was changed, what was heard."""
+
+    def __init__(
+        self, emit: Emit, ledger: Ledger, endpoints: Sequence[Endpoint], another: Callable[[], bool]
+    ) -> None:
+        self.emit = emit
+        self.ledger = ledger
+        self.endpoint, *self._others = endpoints
+        self._another = another
+        self.changes: list[Change] = []
+        self.kwargs: dict[str, Any] = {}
+        self.failures = 0
+        self.stage: Stage = "asked"
+        self.spoke = False
+
+    @property
+    def has_another_key(self) -> bool:
+        return bool(self._others)
+
+    def take_another_key(self) -> None:
+        self.endpoint, *self._others = self._others
+        self.failures = 0
+
+    def hear(self, deltas: Sequence[Delta]) -> None:
+        for delta in deltas:
+            self.spoke = self.spoke or isinstance(delta, Text)
+            self.emit(delta)
+
+    def may_repeat(self, error: HermesError) -> bool:
+        """Whether the same may be asked of the same once more; takes it from the ledger."""
+        others = (self.has_another_key and another_key_helps(error)) or self._another()
+        self.failures += 1
+        return self.failures < (ATTEMPTS_BESIDE_ANOTHER if others else ATTEMPTS) and self.ledger.spend()
 
 
 class ModelClient:
-    """A model that can be asked: an endpoint, the protocol it speaks, and the wire to it."""
+    """A model that can be asked: an endpoint, the protocol it speaks, and the wire to it.
 
-    def __init__(self, endpoint: Endpoint, transport: ProviderTransport, wire: Wire) -> None:
+    `notebook` is where the health of keys and the lessons of refusals are kept; `sleep` waits before
+    a broken stream is asked for again.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        transport: ProviderTransport,
+        wire: Wire,
+        notebook: Notebook | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self.endpoint = endpoint
         self._transport = transport
         self._wire = wire
+        self._sleep = sleep
+        self._keys = KeyRing(endpoint, notebook)
+        self._lessons = Lessons(notebook) if notebook is not None else None
+        self._changes: tuple[Change, ...] | None = None
 
-    async def send(self, request: Request, emit: Emit) -> NormalizedResponse:
-        """Ask once and return the whole answer; what arrives on the way is emitted.
+    async def send(
+        self,
+        request: Request,
+        emit: Emit,
+        ledger: Ledger | None = None,
+        another: Callable[[], bool] = lambda: False,
+    ) -> NormalizedResponse:
+        """Ask, and return the whole answer; what arrives on the way is emitted.
+
+        Another key is tried where a key is refused, and a call that is refused for one of its fields
+        is sent once more without it. A reply that breaks off before its first word is asked for again,
+        never after it. `another` says whether the caller knows somebody else to ask.
 
         Raises `NetError` or `ModelError`. An answer that breaks off is never returned as whole:
         it raises `IncompleteResponse` after its text was emitted.
         """
-        request = self._addressed(request)
-        kwargs = self._transport.build_kwargs(request, self.endpoint.provider)
-        http = self._transport.encode(kwargs, self.endpoint)
-        if self.endpoint.provider.sign is not None and self.endpoint.api_key is None:
-            # Credentials may have to be fetched first, from a file or a service.
-            http = await asyncio.to_thread(self.endpoint.provider.sign, http)
-        assembler = self._transport.assembler([tool.name for tool in request.tools])
-        try:
-            async with self._wire.open(http, lambda _error, waiting: _told(waiting, emit)) as reply:
-                if "json" in reply.headers.get("content-type", "").lower():
-                    for delta in assembler.feed_whole(await reply.read()):
-                        emit(delta)
-                else:
-                    async for batch in reply.events():
-                        for payload in batch:
-                            for delta in assembler.feed(payload):
-                                emit(delta)
-        except HttpStatus as error:
-            raise self._read_error(error) from error
-        return _whole(assembler.finish())
+        call = _Call(emit, ledger or Ledger(), self._keys.endpoints(), another)
+        while True:
+            try:
+                response = await self._ask(request, call)
+            except (NetError, ModelError) as error:
+                if not await self._goes_on(error, call):
+                    raise
+            else:
+                self._keep(call.changes)
+                return response
 
     def explain(self, request: Request) -> tuple[Reason, ...]:
         """What `send` would send, field by field, and why. Nothing is sent."""
-        return explain(type(self._transport), self._addressed(request), self.endpoint.provider)
+        changes, provider = self._known_changes(), self.endpoint.provider
+        request = adapt_request(self._addressed(request), provider, changes)
+        reasons = explain(type(self._transport), request, adapt_provider(provider, changes))
+        why = {reason.field: reason for reason in reasons}
+        sent = adapt_kwargs({reason.field: reason.value for reason in reasons}, changes)
+        return tuple(
+            why[field] if field in why and why[field].value == value else Reason(field, value, (_LEARNED,))
+            for field, value in sent.items()
+        )
 
     def _addressed(self, request: Request) -> Request:
         return msgspec.structs.replace(request, model=self.endpoint.model, issuer=self.endpoint.issuer)
+
+    async def _ask(self, request: Request, call: _Call) -> NormalizedResponse:
+        """One exchange, with the key and the changes that the call has come to."""
+        http = self._transport.encode(self._build(request, call), call.endpoint)
+        if call.endpoint.provider.sign is not None and call.endpoint.api_key is None:
+            # Credentials may have to be fetched first, from a file or a service.
+            http = await asyncio.to_thread(call.endpoint.provider.sign, http)
+        assembler = self._transport.assembler([tool.name for tool in request.tools])
+        call.stage = "asked"
+        try:
+            async with self._wire.open(http, lambda error, wait: self._may_retry(error, wait, call)) as reply:
+                call.stage = "answering"
+                if "json" in reply.headers.get("content-type", "").lower():
+                    call.hear(assembler.feed_whole(await reply.read()))
+                else:
+                    await _follow(reply, assembler.feed, call)
+        except HttpStatus as error:
+            raise self._read_error(error) from error
+        call.stage = "ended"
+        return _whole(assembler.finish())
+
+    def _build(self, request: Request, call: _Call) -> dict[str, Any]:
+        changes = (*self._known_changes(), *call.changes)
+        provider, request = self.endpoint.provider, self._addressed(request)
+        if not changes:
+            call.kwargs = self._transport.build_kwargs(request, provider)
+            return call.kwargs
+        request = adapt_request(request, provider, changes)
+        call.kwargs = self._transport.build_kwargs(request, adapt_provider(provider, changes))
+        return adapt_kwargs(call.kwargs, changes)
+
+    def _known_changes(self) -> tuple[Change, ...]:
+        if self._changes is None:
+            name, model = self.endpoint.provider.name, self.endpoint.model
+            self._changes = self._lessons.changes(name, model) if self._lessons is not None else ()
+        return self._changes
+
+    def _keep(self, changes: Sequence[Change]) -> None:
+        """What helped stays for as long as it holds: a session, or longer in the notebook."""
+        if changes:
+            staying = (change for change in changes if change.holds != "call")
+            self._changes = (*self._known_changes(), *staying)
+        for change in changes:
+            if change.holds == "model" and self._lessons is not None:
+                name, model = self.endpoint.provider.name, self.endpoint.model
+                self._lessons.learn(Lesson(name, model, change.field, change.action, change.value))
+
+    def _may_retry(self, error: NetError, waiting: RetryWaiting, call: _Call) -> bool:
+        """Asked before the same request is sent again: not where that is known to be of no use."""
+        explained = self._read_error(error) if isinstance(error, HttpStatus) else error
+        if isinstance(explained, AuthFailed | QuotaExhausted | RequestRejected):
+            return False
+        if not call.may_repeat(explained):
+            return False
+        call.emit(waiting)
+        return True
+
+    async def _goes_on(self, error: HermesError, call: _Call) -> bool:
+        """Whether the call is made again, in another way or after a pause."""
+        if call.spoke:
+            return False
+        change = change_for(error, call.kwargs)
+        if change is not None:
+            return self._changed(change, call)
+        if another_key_helps(error):
+            return self._rekeyed(error, call) or await self._repeated(error, call)
+        return await self._repeated(error, call)
+
+    def _changed(self, change: Change, call: _Call) -> bool:
+        tried = any((done.field, done.action) == (change.field, change.action) for done in call.changes)
+        if tried or change in self._known_changes() or not call.ledger.spend():
+            return False
+        call.changes.append(change)
+        return True
+
+    def _rekeyed(self, error: HermesError, call: _Call) -> bool:
+        self._keys.set_back(call.endpoint, error)
+        if not call.has_another_key or not call.ledger.spend():
+            return False
+        call.take_another_key()
+        return True
+
+    async def _repeated(self, error: HermesError, call: _Call) -> bool:
+        """The pause before a reply that failed after its headers, or never came, is asked for again."""
+        if not _may_pass(error, call.stage) or not call.may_repeat(error):
+            return False
+        pause = _PAUSE * 2.0 ** (call.failures - 1)
+        call.emit(RetryWaiting(str(error), pause, call.failures))
+        await self._sleep(pause)
+        return True
 
     def _read_error(self, error: HttpStatus) -> ModelError:
         codes = self.endpoint.provider.codes
@@ -65,9 +258,27 @@ class ModelClient:
         return explained
 
 
-def _told(waiting: RetryWaiting, emit: Emit) -> bool:
-    emit(waiting)
-    return True
+async def _follow(reply: HttpReply, feed: Callable[[bytes], Sequence[Delta]], call: _Call) -> None:
+    async for batch in reply.events():
+        for payload in batch:
+            call.hear(feed(payload))
+
+
+def _may_pass(error: HermesError, stage: Stage) -> bool:
+    """Whether asking again may help.
+
+    What failed before an answer began was repeated by the wire already, unless it took too long. An
+    answer that is no answer is worth another try when it is empty, not when it is malformed.
+    """
+    match error:
+        case DeadlinePassed():
+            return error.phase in ("first byte", "idle")
+        case InvalidResponse():
+            return stage == "ended"
+        case Disconnected() | IncompleteResponse() | ProviderDown() | RateLimited():
+            return stage != "asked"
+        case _:
+            return False
 
 
 def _whole(response: NormalizedResponse) -> NormalizedResponse:

@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
+from hermes.agent.chain import Models
 from hermes.agent.explain import Reason
 from hermes.agent.loop import Conversation, Price, Turn
-from hermes.agent.send import Emit, ModelClient
+from hermes.agent.send import Emit
 from hermes.config import Redactor
 from hermes.errors import HermesError, Interrupted, StoreError
 from hermes.events import Answer, Done, Event, Failed, Notice, Started
@@ -94,13 +95,13 @@ class Dialogue:
     def __init__(
         self,
         conversation: Conversation,
-        model: ModelClient,
+        models: Models,
         tools: Toolbox,
         journal: Journal,
         standing: Standing,
     ) -> None:
         self._conversation = conversation
-        self._model = model
+        self._models = models
         self._tools = tools
         self._journal = journal
         self._standing = standing
@@ -113,7 +114,7 @@ class Dialogue:
 
     async def ask(self, question: str, emit: Emit) -> Answer:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
-        session_id, endpoint = self._conversation.session_id, self._model.endpoint
+        session_id, endpoint = self._conversation.session_id, self._models.endpoint
         if self._standing.is_new:
             await self._journal.begin(self._standing.session, question)
             self._standing.is_new = False
@@ -140,7 +141,7 @@ class Dialogue:
     def _turn(self, emit: Emit) -> Turn:
         return Turn(
             self._conversation,
-            self._model,
+            self._models.question(),
             self._tools,
             emit,
             expectation=self._standing.expectation,

@@ -5,8 +5,11 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from hermes import discover
-from hermes.agent.loop import Conversation, Price
+from hermes.agent.chain import Models
+from hermes.agent.loop import Conversation
 from hermes.agent.send import ModelClient
 from hermes.app.dialogue import Dialogue, Journal, Standing, Terms
 from hermes.app.services import Services
@@ -15,8 +18,9 @@ from hermes.errors import StoreError
 from hermes.events import Notice
 from hermes.messages import Usage
 from hermes.protocols import Endpoint, Expectation, Provider, ProviderTransport, Wire
-from hermes.providers.base import Choice, Preferences, resolve
+from hermes.providers.base import Choice, Preferences, resolve, split_model
 from hermes.store import Session, Store, new_session_id
+from hermes.store.notebook import Notebook
 from hermes.tools.toolbox import Toolbox, select
 
 
@@ -28,6 +32,7 @@ class Runtime:
         self.services = Services(config)
         self._engines: dict[str, Wire] = {}
         self._store: Store | None = None
+        self.notebook = Notebook(os.path.join(config.home, "notes.db"))
 
     async def __aenter__(self) -> "Runtime":
         return self
@@ -37,6 +42,7 @@ class Runtime:
             await engine.close()
         if self._store is not None:
             await self._store.close()
+        self.notebook.close()
         await self.services.close()
 
     def store(self) -> Store:
@@ -48,11 +54,7 @@ class Runtime:
 
     def choose_model(self, wanted: str = "") -> Choice:
         """Who answers: the name asked for, or what the settings say."""
-        model = self.config.model
-        preferences = Preferences(
-            model.provider, model.default, model.base_url, model.api_key, model.max_tokens
-        )
-        return resolve(wanted, preferences, self.config.environment.secret)
+        return _choose(wanted, self.config)
 
     def converse(self, terms: Terms) -> Dialogue:
         """A conversation on these terms: a new session, or the given one with its history."""
@@ -61,7 +63,7 @@ class Runtime:
         journal = Journal(self._open_store(), self.config.redactor(), self.services.notices)
         return Dialogue(
             Conversation(session.id, terms.history, journal),
-            self._model(endpoint),
+            Models(self._model(endpoint), self.config.model.fallback, self._fallback, self.notebook),
             Toolbox(select(terms.tools), self.services),
             journal,
             Standing(
@@ -69,7 +71,7 @@ class Runtime:
                 terms.session is None,
                 terms.max_turns or self.config.agent.max_turns,
                 _expectation(terms.output_schema),
-                _price(endpoint.provider, terms.priced),
+                self._price if terms.priced or endpoint.provider.engine is not None else None,
             ),
         )
 
@@ -91,7 +93,34 @@ class Runtime:
     def _model(self, endpoint: Endpoint) -> ModelClient:
         mode = endpoint.provider.api_mode
         transport: ProviderTransport = discover.load("hermes.transports", mode, "protocol").Transport()
-        return ModelClient(endpoint, transport, self.wire(endpoint.provider))
+        notebook = None if endpoint.provider.engine is not None else self.notebook
+        return ModelClient(endpoint, transport, self.wire(endpoint.provider), notebook)
+
+    def _price(self, provider: str, model: str, usage: Usage) -> float | None:
+        """What a call costs. A model in this process is free, and that needs no price list."""
+        if provider in self._engines:
+            return 0.0
+        cost: float | None = discover.module("hermes.agent.cost").in_dollars(provider, model, usage)
+        return cost
+
+    def _fallback(self, name: str) -> ModelClient:
+        """A model to fall back on. An address and a key that were set for nobody in particular are for
+        the chosen model: they never go to another one."""
+        model = self.config.model
+        has_owner = model.provider or split_model(model.default)[0]
+        config = self.config if has_owner else _without_address(self.config)
+        return self._model(_choose(name, config).endpoint)
+
+
+def _choose(wanted: str, config: Config) -> Choice:
+    model = config.model
+    preferences = Preferences(model.provider, model.default, model.base_url, model.api_key, model.max_tokens)
+    return resolve(wanted, preferences, config.environment.secret)
+
+
+def _without_address(config: Config) -> Config:
+    model = msgspec.structs.replace(config.model, base_url="", api_key=None)
+    return msgspec.structs.replace(config, model=model)
 
 
 def _expectation(schema: Mapping[str, Any] | None) -> Expectation | None:
@@ -100,20 +129,6 @@ def _expectation(schema: Mapping[str, Any] | None) -> Expectation | None:
         return None
     made: Expectation = discover.module("hermes.agent.structured").SchemaExpectation(schema)
     return made
-
-
-def _price(provider: Provider, priced: bool) -> Price | None:
-    """What a provider's calls cost. A model in this process is free, and that needs no price list."""
-    if provider.engine is not None:
-        return _nothing
-    if not priced:
-        return None
-    price: Price = discover.module("hermes.agent.cost").in_dollars
-    return price
-
-
-def _nothing(_provider: str, _model: str, _usage: Usage) -> float:
-    return 0.0
 
 
 def _new_session(endpoint: Endpoint) -> Session:

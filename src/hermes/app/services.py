@@ -48,7 +48,9 @@ class Services:
     @cached_property
     def _sockets(self) -> Wire:
         # Loaded here because a run without a server never needs it, and it costs more than all else.
-        wire: Wire = discover.module("hermes.net.client").Client(user_agent=f"hermes/{__version__}")
+        policy = discover.module("hermes.net.retry").RetryPolicy(patience=self._config.model.patience)
+        client = discover.module("hermes.net.client").Client
+        wire: Wire = client(user_agent=f"hermes/{__version__}", retry=policy)
         return wire
 
     async def close(self) -> None:

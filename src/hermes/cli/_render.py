@@ -15,6 +15,7 @@ from hermes.events import (
     Failed,
     Notice,
     RetryWaiting,
+    Switched,
     Text,
     ToolFinished,
     ToolStarted,
@@ -52,6 +53,8 @@ class TextRenderer:
                 click.secho(f"· {visible(_tool_line(event))}", err=True, dim=True)
             case RetryWaiting(reason, seconds, attempt) if seconds >= WORTH_SAYING:
                 self._say(f"waiting {seconds:.0f} s, then try {attempt + 1}: {reason}")
+            case Switched():
+                self._say(_switch_line(event))
             case Notice(message, hint):
                 self._say(f"note: {message}" + (f"\nhint: {hint}" if hint else ""))
             case Done(answer):
@@ -108,6 +111,8 @@ class JsonRenderer:
                 self._arguments[id] = arguments
             case ToolFinished():
                 self._calls.append(self._call(event))
+            case Switched():
+                self._border.say(_switch_line(event))
             case Notice(message):
                 self._border.say(f"note: {message}")
             case Done(answer):
@@ -168,6 +173,10 @@ def _encode_error(error: object) -> dict[str, str | None]:
 def _source_line(cited: Citation) -> str:
     doubt = "" if cited.verified else "  (not verified)"
     return f"[{cited.n}] {cited.title or cited.url}  {cited.url}{doubt}\n"
+
+
+def _switch_line(event: Switched) -> str:
+    return f"note: `{event.to_model}` answers instead of `{event.from_model}`: {event.reason}"
 
 
 def _tool_line(event: ToolFinished) -> str:

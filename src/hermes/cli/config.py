@@ -28,7 +28,7 @@ def get(key: str) -> None:
     """Print one setting, or whether a variable is set."""
     config = read_settings()
     value = config.environment.secret(key) if _is_variable(key) else _value(config, find(key))
-    border().show("\n" if value is None else f"{value}\n")
+    border().show("\n" if value is None else f"{_shown(value)}\n")
 
 
 @command.command("set", context_settings={"ignore_unknown_options": True})
@@ -104,10 +104,15 @@ def _inline(value: Any) -> str:
     match value:
         case None:
             return "null"
-        case "":
+        case "" | ():
             return '""'
         case _:
-            return str(value)
+            return str(_shown(value))
+
+
+def _shown(value: Any) -> Any:
+    """A list as one line, which can be set again."""
+    return ", ".join(value) if isinstance(value, tuple) else value
 
 
 def _object(config: Config, origin: bool) -> dict[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from hermes import __version__
+from hermes.agent.lessons import Lessons
 from hermes.app import Runtime
 from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
@@ -56,6 +57,7 @@ async def _examine(offline: bool) -> list[Row]:
             ("search", _backends),
             ("documents", _documents),
             ("sessions", _sessions),
+            ("lessons", _lessons),
         ]
         if not offline:
             checks.append(("model server", _server))
@@ -113,6 +115,11 @@ async def _sessions(runtime: Runtime) -> Row:
     if problems:
         return Row("sessions", "warning", "; ".join(problems))
     return Row("sessions", "ok", f"{len(await store.list(10_000))} kept")
+
+
+async def _lessons(runtime: Runtime) -> Row:
+    learned = "; ".join(map(str, Lessons(runtime.notebook).all()))
+    return Row("lessons", "ok", learned or "none: no model refused a part of a request in the last week")
 
 
 async def _server(runtime: Runtime) -> Row:

@@ -19,12 +19,25 @@ def set_value(home: str, path: str, value: object) -> None:
     """
     key = keys.find(path)
     parsed = key.parse_given(value, f"`{path}`")
-    plain = parsed.reveal() if isinstance(parsed, Secret) else "" if parsed is None else parsed
+    plain = _plain(parsed)
     file = loading.config_path(home)
     with _locked(home, file):
         found = files.read(file) or files.Found("", files.PRIVATE_FILE)
         changed = discover.module("hermes.config.yaml_edit").changed(found.text, file, key, plain)
         files.replace(file, changed, files.PRIVATE_FILE if key.is_secret else found.mode)
+
+
+def _plain(value: object) -> object:
+    """A setting as a file holds it in one line."""
+    match value:
+        case Secret():
+            return value.reveal()
+        case tuple():
+            return ", ".join(value)
+        case None:
+            return ""
+        case _:
+            return value
 
 
 def set_secret(home: str, name: str, value: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from hermes.config.secret import Secret
-from hermes.config.settings import SECTIONS, AtLeastOne
+from hermes.config.settings import SECTIONS, AtLeastOne, Names
 from hermes.errors import ConfigError, UnknownName
 
 _LONGEST_SHOWN = 40
@@ -77,6 +77,14 @@ def _text(value: object) -> str:
     raise ValueError("one line of printable text" if isinstance(value, str) else "text (in quotes)")
 
 
+def _names(value: object) -> Names:
+    """A list, or one line of text with commas between the names."""
+    given = value.split(",") if isinstance(value, str) else value
+    if isinstance(given, list | tuple):
+        return tuple(name for name in map(_text, given) if name)
+    raise ValueError("a list of names")
+
+
 def _secret(value: object) -> Secret | None:
     text = _text(value.reveal() if isinstance(value, Secret) else value)
     return Secret(text) if text else None
@@ -100,6 +108,7 @@ _CHECKS: Mapping[object, Callable[[Any], object]] = {
     AtLeastOne: _positive,
     AtLeastOne | None: _positive,
     Secret | None: _secret,
+    Names: _names,
 }
 
 

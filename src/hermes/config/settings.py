@@ -9,6 +9,7 @@ from hermes.config.environment import Environment
 from hermes.config.secret import Redactor, Secret
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+Names = tuple[str, ...]
 
 
 class ModelSettings(msgspec.Struct, frozen=True):
@@ -17,6 +18,8 @@ class ModelSettings(msgspec.Struct, frozen=True):
     base_url: str = ""
     api_key: Secret | None = None
     max_tokens: AtLeastOne | None = None
+    fallback: Names = ()
+    patience: AtLeastOne = 30
 
 
 class WebSettings(msgspec.Struct, frozen=True):

@@ -135,7 +135,7 @@ class Client:
             body = await reply.read_start(self._caps.error_body)
         finally:
             reply.close()
-        wait = retry_after(reply.headers, self._clock())
+        wait = retry_after(reply.status, reply.headers, body, self._clock())
         error = HttpStatus(reply.status, reply.headers, body, retry_after=wait)
         if reply.status in _REDIRECTS:
             error.hint = f"`{where.origin}` has moved: check the address that is set for it"

@@ -16,6 +16,7 @@ from hermes.errors import (
     NetError,
     Phase,
     ProtocolBroken,
+    TlsFailed,
     TooLarge,
 )
 from hermes.net.target import Target
@@ -75,18 +76,14 @@ def broken_body(origin: str) -> ProtocolBroken:
     return ProtocolBroken(f"`{origin}` sent a body that breaks HTTP")
 
 
-def _tls_failed(error: aiohttp.ClientError, origin: str) -> NetError:
+def _tls_failed(error: aiohttp.ClientError, origin: str) -> TlsFailed:
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         reason = getattr(error.certificate_error, "verify_message", "") or "it cannot be verified"
-        failure = ConnectFailed(
+        return TlsFailed(
             f"the certificate of `{origin}` is refused: {reason}",
             hint="if you trust its issuer, point `SSL_CERT_FILE` at the issuer's certificate",
         )
-    else:
-        failure = ConnectFailed(
-            f"no TLS connection to `{origin}`", hint="does the server speak https on this port?"
-        )
-    return _final(failure)
+    return TlsFailed(f"no TLS connection to `{origin}`", hint="does the server speak https on this port?")
 
 
 def _proxy_refused(status: int, origin: str) -> NetError:

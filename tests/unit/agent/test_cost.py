@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes.agent.chain import Models
 from hermes.agent.cost import in_dollars
 from hermes.agent.loop import Conversation, Turn
 from hermes.agent.send import ModelClient
@@ -122,7 +123,9 @@ async def _cost(till, *script):
     async with ChatSimulator(*script) as server:
         endpoint = Endpoint(provider=PROVIDER, model="m", base_url=server.base_url)
         model = ModelClient(endpoint, Transport(), client)
-        turn = Turn(Conversation("s1", (), Log()), model, Tools(), lambda _event: None, price=till)
+        turn = Turn(
+            Conversation("s1", (), Log()), Models(model).question(), Tools(), lambda _event: None, price=till
+        )
         try:
             return (await turn.answer("why?", 10)).cost
         except AuthFailed:

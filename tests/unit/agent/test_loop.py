@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from hermes.agent.chain import Models
 from hermes.agent.loop import LIMIT_REACHED, Conversation, Turn
 from hermes.agent.send import ModelClient
 from hermes.agent.structured import SchemaExpectation
@@ -24,6 +25,7 @@ from hermes.net.client import Client
 from hermes.protocols import Endpoint, Provider, Source, ToolResult, ToolSpec
 from hermes.transports.chat_completions import Transport
 from simulators.chat_completions import ChatSimulator, calls, fails, raw, says
+from simulators.naps import Naps
 from simulators.scripted import http_reply
 
 PROVIDER = Provider(name="sim", title="Sim", api_mode="chat_completions", key_env=("SIM_API_KEY",))
@@ -73,7 +75,7 @@ class Bench:
         await self.server.__aenter__()
         self.conversation = Conversation("s1", (), self.log)
         endpoint = Endpoint(provider=PROVIDER, model="m", base_url=self.server.base_url)
-        self.model = ModelClient(endpoint, Transport(), self.client)
+        self.model = ModelClient(endpoint, Transport(), self.client, sleep=Naps())
         return self
 
     async def __aexit__(self, *error):
@@ -83,7 +85,13 @@ class Bench:
 
     def turn(self, schema=None):
         expectation = SchemaExpectation(schema) if schema else None
-        return Turn(self.conversation, self.model, self.tools, self.events.append, expectation=expectation)
+        return Turn(
+            self.conversation,
+            Models(self.model).question(),
+            self.tools,
+            self.events.append,
+            expectation=expectation,
+        )
 
     async def ask(self, question="why?", max_turns=10):
         return await self.turn().answer(question, max_turns)
@@ -196,21 +204,21 @@ async def test_an_answer_that_breaks_off_is_kept_once_and_raised():
 
 
 @pytest.mark.parametrize(
-    "reply",
+    ("reply", "requests"),
     [
-        http_reply(200, b"<html>hotel wifi</html>", content_type="text/html"),
-        http_reply(200, b"", content_type="text/event-stream"),
-        http_reply(200, b"data: [DONE]\n\n", content_type="text/event-stream"),
-        http_reply(200, b'data: {"choices": [{\n\n', content_type="text/event-stream"),
-        http_reply(200, b'{"choices": []}', content_type="application/json"),
-        http_reply(200, b"not json", content_type="application/json"),
+        (http_reply(200, b"<html>hotel wifi</html>", content_type="text/html"), 1),
+        (http_reply(200, b"", content_type="text/event-stream"), 3),
+        (http_reply(200, b"data: [DONE]\n\n", content_type="text/event-stream"), 3),
+        (http_reply(200, b'data: {"choices": [{\n\n', content_type="text/event-stream"), 1),
+        (http_reply(200, b'{"choices": []}', content_type="application/json"), 3),
+        (http_reply(200, b"not json", content_type="application/json"), 1),
     ],
 )
-async def test_what_is_no_answer_is_an_error_after_one_request(reply):
+async def test_what_is_no_answer_is_an_error_and_only_an_empty_one_is_asked_for_again(reply, requests):
     async with Bench(raw(reply)) as bench:
         with pytest.raises((InvalidResponse, NetError)):
             await bench.ask()
-        assert len(bench.server.bodies) == 1
+        assert len(bench.server.bodies) == requests
         assert bench.roles() == ["user"]
 
 

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes.errors import AuthFailed, InvalidResponse, ProviderDown, RateLimited, RequestRejected
+from hermes.errors import (
+    AuthFailed,
+    InvalidResponse,
+    Overloaded,
+    ProviderDown,
+    RateLimited,
+    RequestRejected,
+)
 from hermes.events import Reasoning, Text
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
@@ -647,7 +654,7 @@ ERRORS = [
     ("not_found_error", 404, RequestRejected),
     ("rate_limit_error", 429, RateLimited),
     ("api_error", 500, ProviderDown),
-    ("overloaded_error", 529, ProviderDown),
+    ("overloaded_error", 529, Overloaded),
     ("from_the_future", 500, ProviderDown),
 ]
 

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes.errors import AuthFailed, InvalidResponse, ProviderDown, RateLimited, RequestRejected
+from hermes.errors import (
+    AuthFailed,
+    InvalidResponse,
+    Overloaded,
+    ProviderDown,
+    RateLimited,
+    RequestRejected,
+)
 from hermes.events import Reasoning, Text
 from hermes.messages import Image, Message, NormalizedResponse, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
@@ -576,7 +583,7 @@ def test_a_response_is_judged_by_its_shape(body, valid):
         (424, b'{"message": "because"}', ProviderDown),
         (429, b'{"message": "because"}', RateLimited),
         (500, b"because", ProviderDown),
-        (503, b'{"message": "because"}', ProviderDown),
+        (503, b'{"message": "because"}', Overloaded),
     ],
 )
 def test_a_status_says_what_to_do_next(status, body, error):

@@ -4,15 +4,9 @@ from typing import Any
 import pytest
 
 from hermes.net.client import Client
+from simulators.naps import Naps
 
 MakeClient = Callable[..., Client]
-
-
-class Naps(list[float]):
-    """A sleep that takes no time and remembers how long it should have."""
-
-    async def __call__(self, seconds: float) -> None:
-        self.append(seconds)
 
 
 @pytest.fixture

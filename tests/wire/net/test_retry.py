@@ -23,7 +23,6 @@ from hermes.protocols import Deadlines, HttpRequest
 from simulators.scripted import Exchange, ScriptedServer, http_reply
 
 NOW = 1_800_000_000.0
-QUOTA = b'{"error": {"message": "pay", "type": "insufficient_quota", "code": null}}'
 OK = http_reply(200, b"ok")
 
 
@@ -46,11 +45,6 @@ async def post(client: Client, url: str, deadlines: Deadlines = Deadlines(), may
         (status(400, x_should_retry="true"), True),
         (status(503, x_should_retry="false"), False),
         (status(500, x_should_retry="perhaps"), True),
-        (status(429, QUOTA), False),
-        (status(429, b'{"error": {"code": "insufficient_quota"}}'), False),
-        (status(429, b'{"error": {"code": "rate_limit_exceeded"}}'), True),
-        (status(429, QUOTA, x_should_retry="true"), True),
-        *((status(429, body), True) for body in (b"[]", b"{", b'{"error": "insufficient_quota"}', b"\xff")),
         (ConnectFailed("x"), True),
         (Disconnected("x"), True),
         (DeadlinePassed("x", phase="connect"), True),
@@ -80,12 +74,54 @@ def test_what_is_worth_another_try(error: NetError, transient: bool):
     ],
 )
 def test_the_wait_a_server_asks_for(headers: dict[str, str], seconds: float | None):
-    assert retry_after(headers, NOW) == seconds
+    assert retry_after(503, headers, b"", NOW) == seconds
 
 
-@given(st.text())
-def test_no_header_breaks_the_reader(text: str):
-    wait = retry_after({"retry-after": text, "retry-after-ms": text}, NOW)
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"ratelimit-reset": "30"}, 30.0),
+        ({"x-ratelimit-reset": str(int(NOW) + 12)}, 12.0),
+        ({"x-ratelimit-reset": str(int(NOW) - 12)}, None),
+        ({"x-ratelimit-reset": str(1000 * int(NOW) + 1500)}, 1.5),
+        ({"x-ratelimit-reset-requests": "6m0s", "x-ratelimit-remaining-requests": "41"}, None),
+        ({"x-ratelimit-reset-requests": "1s"}, 1.0),
+        ({"x-ratelimit-reset-requests": "6m0s"}, 360.0),
+        ({"x-ratelimit-reset-requests": "350ms"}, 0.35),
+        ({"x-ratelimit-reset-requests": "1h2m3.5s"}, 3723.5),
+        ({"x-ratelimit-reset-requests": "1s", "x-ratelimit-reset-tokens": "6s"}, 6.0),
+        ({"x-ratelimit-reset-requests": "6m0s", "retry-after": "2"}, 2.0),
+        *(({"ratelimit-reset": text}, None) for text in ("", "soon", "-1", "1x", "s")),
+    ],
+)
+def test_the_end_of_a_limit_counts_for_too_many_requests_alone(
+    headers: dict[str, str], seconds: float | None
+):
+    assert retry_after(429, headers, b"", NOW) == seconds
+    assert retry_after(503, headers, b"", NOW) in (None, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds"),
+    [
+        (b'{"retry_after": 3}', 3.0),
+        (b'{"error": {"message": "slow down", "retry_after": 2.5}}', 2.5),
+        (b'{"error": {"retry_after": "4s"}}', 4.0),
+        (b'{"error": {"details": [{"@type": "a"}, {"@type": "b", "retryDelay": "7s"}]}}', 7.0),
+        (b'[{"error": {"details": [{"retryDelay": "38.5s"}]}}]', 38.5),
+        *((body, None) for body in (b"", b"{", b"[]", b"\xff", b'{"error": "x"}', b'{"retry_after": -1}')),
+        *((body, None) for body in (b'{"retry_after": true}', b'{"error": {"details": {"retryDelay": 1}}}')),
+    ],
+)
+def test_a_wait_may_stand_in_the_body(body: bytes, seconds: float | None):
+    assert retry_after(503, {}, body, NOW) == seconds
+    assert retry_after(503, {"retry-after": "9"}, body, NOW) == 9.0
+
+
+@given(st.text(), st.binary())
+def test_no_header_and_no_body_breaks_the_reader(text: str, body: bytes):
+    names = ("retry-after", "retry-after-ms", "ratelimit-reset", "x-ratelimit-reset-requests")
+    wait = retry_after(429, dict.fromkeys(names, text), body, NOW)
     assert wait is None or 0 <= wait < float("inf")
 
 
@@ -206,13 +242,6 @@ async def test_nothing_is_tried_again_once_a_reply_was_entered(client):
         with pytest.raises(Disconnected, match="in the middle"):
             await post(client, server.url)
     assert len(server.requests) == 1
-
-
-async def test_no_quota_is_told_at_once(client):
-    async with ScriptedServer(http_reply(429, QUOTA)) as server:
-        with pytest.raises(HttpStatus) as caught:
-            await post(client, server.url)
-    assert (caught.value.body, len(server.requests)) == (QUOTA, 1)
 
 
 @pytest.mark.parametrize("at_once", [True, False])

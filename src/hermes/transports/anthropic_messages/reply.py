@@ -290,4 +290,4 @@ def _error_event(error: object, payload: bytes) -> ModelError:
     """An error object inside a reply of status 200 means what the same HTTP status would."""
     words, _ = error_text(payload)
     kind = error.get("type") if isinstance(error, Mapping) else None
-    return error_for_status(_STATUS.get(str(kind), 500), words, None)
+    return error_for_status(_STATUS.get(str(kind), 500), words, None, str(kind))

@@ -292,7 +292,7 @@ def _details(usage: Mapping[str, Any], group: str, key: str) -> int:
 
 def _error_event(error: object, payload: bytes) -> ModelError:
     """An error object inside a reply of status 200 means what the same HTTP status would."""
-    words, _ = error_text(payload)
+    words, name = error_text(payload)
     code = error.get("code") if isinstance(error, Mapping) else None
     status = code if isinstance(code, int) and 400 <= code <= 599 else 500
-    return error_for_status(status, words, None)
+    return error_for_status(status, words, None, name)

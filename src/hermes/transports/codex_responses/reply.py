@@ -307,4 +307,4 @@ def _failure(error: object) -> ModelError:
     status = _ERROR_STATUS.get(code, 400 if "image" in code or code.startswith("invalid_") else 500)
     if code.isdecimal() and 400 <= int(code) <= 599:
         status = int(code)
-    return error_for_status(status, f"{code}: {words}" if code else words, None)
+    return error_for_status(status, f"{code}: {words}" if code else words, None, code)
