@@ -330,3 +330,26 @@ class SessionLog(Protocol):
     """Where a conversation is kept: a message is on disk when `append` returns."""
 
     async def append(self, session_id: str, messages: Sequence[Message]) -> None: ...
+
+
+class Notebook(Protocol):
+    """What one run learned and the next may use: small JSON values, each for a while.
+
+    Nobody's work depends on a note: no call here raises.
+    """
+
+    def read(self, topic: str, key: str) -> Any:
+        """The value that was noted, or None when there is none or its time is over."""
+        ...
+
+    def write(self, topic: str, key: str, value: Any, seconds: float | None = None) -> None:
+        """Note a value, for so many seconds or for good; what stood there is replaced."""
+        ...
+
+    def entries(self, topic: str) -> Mapping[str, Any]:
+        """All that is noted under a topic, by key."""
+        ...
+
+    def forget(self, topic: str, key: str) -> None:
+        """Remove a note; there need not be one."""
+        ...

@@ -4,9 +4,10 @@ import pytest
 
 from hermes import discover
 from hermes.protocols import Endpoint, Message, Provider, Request
-from hermes.providers.base import load, names
+from hermes.providers.base import Registry
 
-ALL = names()
+load = Registry().load
+ALL = Registry().names()
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -38,5 +39,6 @@ def test_names_and_aliases_and_variables_have_one_owner():
     providers = [load(name) for name in ALL]
     words = [word for provider in providers for word in (provider.name, *provider.aliases)]
     assert len(words) == len(set(words))
+    assert not Registry().problems
     variables = [name for provider in providers for name in provider.base_url_env]
     assert len(variables) == len(set(variables))

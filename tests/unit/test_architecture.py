@@ -8,7 +8,7 @@ import pytest
 
 import hermes
 from hermes import discover, errors
-from hermes.providers.base import load, names
+from hermes.providers.base import Registry
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "hermes"
@@ -44,7 +44,9 @@ def test_every_public_name_loads():
 
 
 def test_wire_protocols_and_the_loop_name_no_vendor():
-    vendors = {word for name in names() for word in (name, *load(name).aliases)} - {"custom"}
+    vendors = {word for provider in Registry().all() for word in (provider.name, *provider.aliases)} - {
+        "custom"
+    }
     for path in [*(PACKAGE / "transports").rglob("*.py"), *(PACKAGE / "agent").glob("*.py")]:
         words = set(re.findall(r"[a-z0-9_-]+", path.read_text().lower()))  # `x_messages` names a protocol
         assert not words & vendors, path

@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 from hermes import discover
@@ -10,13 +11,14 @@ from hermes.agent.loop import Conversation, Price
 from hermes.agent.send import ModelClient
 from hermes.app.dialogue import Dialogue, Journal, Standing, Terms
 from hermes.app.services import Services
-from hermes.config import Config
+from hermes.config import Config, Origin
 from hermes.errors import StoreError
 from hermes.events import Notice
 from hermes.messages import Usage
 from hermes.protocols import Endpoint, Expectation, Provider, ProviderTransport, Wire
-from hermes.providers.base import Choice, Preferences, resolve
+from hermes.providers.base import Choice, Keys, LocalServer, Preferences, Registry, Resolver
 from hermes.store import Session, Store, new_session_id
+from hermes.store.notebook import Notebook
 from hermes.tools.toolbox import Toolbox, select
 
 
@@ -26,6 +28,10 @@ class Runtime:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.services = Services(config)
+        self.registry = Registry(config.home)
+        self.ask: Callable[[str], bool] | None = None
+        """Puts a yes-or-no question to the user; None when there is nobody to ask."""
+        self._servers: tuple[LocalServer, ...] = ()
         self._engines: dict[str, Wire] = {}
         self._store: Store | None = None
 
@@ -37,7 +43,14 @@ class Runtime:
             await engine.close()
         if self._store is not None:
             await self._store.close()
+        if "notebook" in self.__dict__:
+            self.notebook.close()
         await self.services.close()
+
+    @cached_property
+    def notebook(self) -> Notebook:
+        """What earlier runs learned; opened on first use."""
+        return Notebook(os.path.join(self.config.home, "notes.db"))
 
     def store(self) -> Store:
         """The sessions; opened on first use, and then what is odd about them is noted."""
@@ -48,11 +61,35 @@ class Runtime:
 
     def choose_model(self, wanted: str = "") -> Choice:
         """Who answers: the name asked for, or what the settings say."""
-        model = self.config.model
+        choice = self.resolver().choose(wanted)
+        self.admit(choice)
+        return choice
+
+    def admit(self, choice: Choice) -> None:
+        """Let the key of a choice go to its address; raises `NotConfigured` when it was meant for another."""
+        if choice.keys is not None and choice.keys.are_stored:
+            discover.module("hermes.app.key_hosts").check(choice, self.notebook, self.ask)
+
+    def resolver(self) -> Resolver:
+        """What a choice is made from, with the servers that were found so far."""
+        model, environment = self.config.model, self.config.environment
+        is_stored = self.config.origins.get("model.api_key", Origin("default")).source in ("file", ".env")
+        keys = model.api_key.split() if model.api_key else ()
         preferences = Preferences(
-            model.provider, model.default, model.base_url, model.api_key, model.max_tokens
+            provider=model.provider,
+            model=model.default,
+            base_url=model.base_url,
+            api_key=Keys("model.api_key", keys, is_stored) if keys else None,
+            max_tokens=model.max_tokens,
+            context_window=model.context_window,
         )
-        return resolve(wanted, preferences, self.config.environment.secret)
+        return Resolver(self.registry, preferences, environment.lookup, self._keys, self._servers)
+
+    def _keys(self, variable: str) -> Keys | None:
+        environment = self.config.environment
+        found = environment.secret(variable)
+        values = found.split() if found else ()
+        return Keys(variable, values, environment.origin(variable) == ".env") if values else None
 
     def converse(self, terms: Terms) -> Dialogue:
         """A conversation on these terms: a new session, or the given one with its history."""

@@ -7,8 +7,10 @@ import msgspec
 
 from hermes.config.environment import Environment
 from hermes.config.secret import Redactor, Secret
+from hermes.protocols import Effort
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class ModelSettings(msgspec.Struct, frozen=True):
@@ -17,6 +19,10 @@ class ModelSettings(msgspec.Struct, frozen=True):
     base_url: str = ""
     api_key: Secret | None = None
     max_tokens: AtLeastOne | None = None
+    context_window: AtLeastOne | None = None
+    effort: Effort | None = None
+    temperature: NotNegative | None = None
+    local_servers: bool = True
 
 
 class WebSettings(msgspec.Struct, frozen=True):
