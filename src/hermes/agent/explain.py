@@ -19,6 +19,7 @@ _REQUEST: dict[str, tuple[Any, str]] = {
     "tool_choice": ("auto", "whether tools may be called"),
     "max_output_tokens": (None, "the output limit of this call"),
     "effort": (None, "how hard to think"),
+    "temperature": (None, "the temperature"),
     "output_schema": (None, "the schema of the answer"),
     "stream": (False, "streaming"),
 }

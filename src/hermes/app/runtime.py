@@ -107,6 +107,8 @@ class Runtime:
                 terms.max_turns or self.config.agent.max_turns,
                 _expectation(terms.output_schema),
                 _price(endpoint.provider, terms.priced),
+                effort=terms.effort or self.config.model.effort,
+                temperature=self.config.model.temperature,
             ),
         )
 

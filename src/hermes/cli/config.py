@@ -28,7 +28,7 @@ def get(key: str) -> None:
     """Print one setting, or whether a variable is set."""
     config = read_settings()
     value = config.environment.secret(key) if _is_variable(key) else _value(config, find(key))
-    border().show("\n" if value is None else f"{value}\n")
+    border().show("\n" if value in (None, "") else f"{_inline(value)}\n")
 
 
 @command.command("set", context_settings={"ignore_unknown_options": True})
@@ -106,6 +106,8 @@ def _inline(value: Any) -> str:
             return "null"
         case "":
             return '""'
+        case bool():
+            return str(value).lower()
         case _:
             return str(value)
 
