@@ -17,7 +17,16 @@ from hermes.agent.send import Emit, ModelClient
 from hermes.errors import HermesError, InvalidResponse, ToolError
 from hermes.events import Answer, Event, Text, ToolFinished, ToolStarted
 from hermes.messages import BadArguments, FinishReason, Message, NormalizedResponse, ToolCall, Usage
-from hermes.protocols import Effort, Expectation, Mismatch, Request, SessionLog, Toolbox, ToolChoice, ToolResult
+from hermes.protocols import (
+    Effort,
+    Expectation,
+    Mismatch,
+    Request,
+    SessionLog,
+    Toolbox,
+    ToolChoice,
+    ToolResult,
+)
 
 Price = Callable[[str, str, Usage], float | None]
 """What a call costs in US dollars, from provider, model and usage; None when that is unknown."""

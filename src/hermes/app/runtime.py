@@ -2,21 +2,22 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 from hermes import discover
 from hermes.agent.loop import Conversation, Price
 from hermes.agent.send import ModelClient
+from hermes.app.choosing import Chooser
 from hermes.app.dialogue import Dialogue, Journal, Standing, Terms
 from hermes.app.services import Services
-from hermes.config import Config, Origin
+from hermes.config import Config
 from hermes.errors import StoreError
 from hermes.events import Notice
 from hermes.messages import Usage
 from hermes.protocols import Endpoint, Expectation, Provider, ProviderTransport, Wire
-from hermes.providers.base import Choice, Keys, LocalServer, Preferences, Registry, Resolver
+from hermes.providers.base import Choice
 from hermes.store import Session, Store, new_session_id
 from hermes.store.notebook import Notebook
 from hermes.tools.toolbox import Toolbox, select
@@ -28,10 +29,7 @@ class Runtime:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.services = Services(config)
-        self.registry = Registry(config.home)
-        self.ask: Callable[[str], bool] | None = None
-        """Puts a yes-or-no question to the user; None when there is nobody to ask."""
-        self._servers: tuple[LocalServer, ...] = ()
+        self.models = Chooser(config, lambda: self.notebook, self.services.wire)
         self._engines: dict[str, Wire] = {}
         self._store: Store | None = None
 
@@ -61,35 +59,7 @@ class Runtime:
 
     def choose_model(self, wanted: str = "") -> Choice:
         """Who answers: the name asked for, or what the settings say."""
-        choice = self.resolver().choose(wanted)
-        self.admit(choice)
-        return choice
-
-    def admit(self, choice: Choice) -> None:
-        """Let the key of a choice go to its address; raises `NotConfigured` when it was meant for another."""
-        if choice.keys is not None and choice.keys.are_stored:
-            discover.module("hermes.app.key_hosts").check(choice, self.notebook, self.ask)
-
-    def resolver(self) -> Resolver:
-        """What a choice is made from, with the servers that were found so far."""
-        model, environment = self.config.model, self.config.environment
-        is_stored = self.config.origins.get("model.api_key", Origin("default")).source in ("file", ".env")
-        keys = model.api_key.split() if model.api_key else ()
-        preferences = Preferences(
-            provider=model.provider,
-            model=model.default,
-            base_url=model.base_url,
-            api_key=Keys("model.api_key", keys, is_stored) if keys else None,
-            max_tokens=model.max_tokens,
-            context_window=model.context_window,
-        )
-        return Resolver(self.registry, preferences, environment.lookup, self._keys, self._servers)
-
-    def _keys(self, variable: str) -> Keys | None:
-        environment = self.config.environment
-        found = environment.secret(variable)
-        values = found.split() if found else ()
-        return Keys(variable, values, environment.origin(variable) == ".env") if values else None
+        return self.models.choose(wanted)
 
     def converse(self, terms: Terms) -> Dialogue:
         """A conversation on these terms: a new session, or the given one with its history."""

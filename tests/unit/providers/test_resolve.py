@@ -240,7 +240,9 @@ def test_a_server_on_this_machine_comes_after_keys_and_before_scout(with_files):
     found = choose(registry=registry, servers=[SERVER])
     assert (found.endpoint.provider.name, found.endpoint.model) == ("near", "llama")
     assert found.reason == "found at http://127.0.0.1:1/v1"
-    assert choose("new", registry=registry, servers=[SERVER]).endpoint.model == "new"
+    assert choose("other", registry=registry, servers=[SERVER]).endpoint.model == "other"
+    with pytest.raises(UnknownName):
+        choose("new", registry=registry, servers=[SERVER])
     with_key = choose(environment={"OPENAI_API_KEY": "k"}, registry=registry, servers=[SERVER])
     assert with_key.endpoint.provider.name == "openai"
     for explicit in ({"provider": "scout"}, {"model": "scout"}, {"base_url": "http://h/v1", "model": "m"}):

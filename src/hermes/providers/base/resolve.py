@@ -120,6 +120,8 @@ class Resolver(msgspec.Struct, frozen=True):
                     mine = msgspec.structs.replace(mine, api_key=None)
                 return self._choice(provider, model or provider.default_model, mine, reason)
         for server in self.servers:
+            if model and model not in server.models:
+                continue
             provider = self.registry.load(server.provider)
             return self._choice(
                 provider, model or server.models[0], Preferences(), f"found at {server.base_url}"
