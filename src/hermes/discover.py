@@ -112,27 +112,35 @@ def entry_points(group: str) -> dict[str, str]:
     Their metadata is read as it lies on disk, because `importlib.metadata` alone costs as much as a whole
     start. Nothing in the working folder counts as installed.
     """
+    heading = f"[{group}]".encode()
     found: dict[str, str] = {}
     for folder in dict.fromkeys(sys.path):
+        if _is_working_folder(folder):
+            continue
         for text in _metadata(folder):
-            if f"[{group}]" in text:
-                found = dict(_entries(text, group)) | found
+            if heading in text:
+                found = dict(_entries(text.decode(errors="replace"), group)) | found
     return found
 
 
-def _metadata(folder: str) -> list[str]:
+def _is_working_folder(path: str) -> bool:
     try:
-        if not folder or os.path.samefile(folder, os.curdir):
-            return []
+        return not path or os.path.abspath(path) == os.getcwd()
+    except OSError:
+        return not path
+
+
+def _metadata(folder: str) -> list[bytes]:
+    try:
         packages = [entry for entry in os.listdir(folder) if entry.endswith((".dist-info", ".egg-info"))]
     except OSError:
         return []
-    texts: list[str] = []
+    texts: list[bytes] = []
     for package in packages:
         try:
-            with open(os.path.join(folder, package, "entry_points.txt"), encoding="utf-8") as metadata:
+            with open(f"{folder}/{package}/entry_points.txt", "rb", buffering=0) as metadata:
                 texts.append(metadata.read())
-        except (OSError, UnicodeDecodeError):
+        except OSError:
             continue
     return texts
 
