@@ -6,6 +6,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from hermes import discover
 from hermes.errors import HermesError
 from hermes.protocols import Endpoint, Notebook, Wire
 from hermes.providers.base import LocalServer
@@ -21,11 +22,11 @@ T = TypeVar("T")
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """The models of a provider, and who says so; `problem` is why its server does not."""
+    """The models of a provider, and who says so; `problem` is why its server did not."""
 
     models: tuple[ModelInfo, ...]
     source: Literal["live", "cached", "static"]
-    problem: str | None = None
+    problem: HermesError | None = None
 
 
 class Catalog:
@@ -49,7 +50,7 @@ class Catalog:
         try:
             models = await self._ask(endpoint, seconds)
         except HermesError as error:
-            return msgspec.structs.replace(static, problem=str(error))
+            return msgspec.structs.replace(static, problem=error)
         self._notes.write("models", key, msgspec.to_builtins(models), LIST_KEPT)
         return Listing(models, "live")
 
@@ -84,6 +85,21 @@ class Catalog:
         names = {one.provider.name: (one.provider.name, *one.provider.aliases) for one in candidates}
         name = whose(names, server, models) or first.provider.name
         return LocalServer(name, first.base_url, able) if able else None
+
+
+def completed(models: Sequence[ModelInfo], provider: str) -> tuple[ModelInfo, ...]:
+    """The models with what a price list knows of them, where their server says nothing."""
+    facts = discover.module("hermes.agent.cost").facts
+    return tuple(_complete(model, *facts(provider, model.id)) for model in models)
+
+
+def _complete(model: ModelInfo, window: int | None, asked: float | None, told: float | None) -> ModelInfo:
+    return msgspec.structs.replace(
+        model,
+        context_window=model.context_window or window,
+        input_price=asked if model.input_price is None else model.input_price,
+        output_price=told if model.output_price is None else model.output_price,
+    )
 
 
 def _can_be_asked(endpoint: Endpoint) -> bool:

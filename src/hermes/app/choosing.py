@@ -51,6 +51,10 @@ class Chooser:
         if keys and url:
             discover.module("hermes.app.key_hosts").bind(keys, url, self._notes())
 
+    @property
+    def looks_for_servers(self) -> bool:
+        return self._config.model.local_servers
+
     def resolver(self) -> Resolver:
         """What a choice is made from, with the servers that were found so far."""
         model, environment = self._config.model, self._config.environment
@@ -77,7 +81,7 @@ class Chooser:
 
     async def local_servers(self) -> tuple[LocalServer, ...]:
         """The model servers that run on this machine, best first; none where they are not wanted."""
-        if not self._config.model.local_servers:
+        if not self.looks_for_servers:
             return ()
         endpoints = self.resolver().local()
         ports = await probe.listening({address.port(endpoint.base_url) for endpoint in endpoints})
