@@ -73,7 +73,7 @@ class Chooser:
     async def look_around(self, wanted: str = "") -> None:
         """Find the model servers on this machine, when nothing else says who answers."""
         try:
-            is_open = self.resolver().choose(wanted).endpoint.provider.engine is not None and not wanted
+            is_open = self.resolver().choose(wanted).is_last_resort
         except UnknownName:
             is_open = True  # it may be the name of a model that one of them has
         if is_open:

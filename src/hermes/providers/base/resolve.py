@@ -50,6 +50,8 @@ class Choice(msgspec.Struct, frozen=True):
     """Where its key came from."""
     own_hosts: tuple[str, ...] = ()
     """Where the provider itself is; empty when its address is always the user's."""
+    is_last_resort: bool = False
+    """Whether nothing said who answers, neither the user nor the surroundings."""
 
 
 class Resolver(msgspec.Struct, frozen=True):
@@ -127,7 +129,8 @@ class Resolver(msgspec.Struct, frozen=True):
                 provider, model or server.models[0], Preferences(), f"found at {server.base_url}"
             )
         built_in = next(provider for provider in self.registry.all() if provider.engine is not None)
-        return self._choice(built_in, model or built_in.default_model, self.preferences, "built in")
+        choice = self._choice(built_in, model or built_in.default_model, self.preferences, "built in")
+        return msgspec.structs.replace(choice, is_last_resort=True)
 
     def _by_rank(self) -> list[Provider]:
         servers = (provider for provider in self.registry.all() if provider.engine is None)
