@@ -89,7 +89,7 @@ def test_an_odd_window_is_none(odd):
         ({"capabilities": {"function_calling": True, "vision": False}}, (True, False, False)),
         ({"capabilities": {"vision": True, "trained_for_tool_use": True}}, (True, True, False)),
         ({"capabilities": ["completion", "tools", "vision", "thinking"]}, (True, True, True)),
-        ({"capabilities": {"image_input": {"supported": True}, "thinking": {"supported": False}}}, (False, True, False)),
+        ({"capabilities": {"vision": {"supported": 1}, "tools": {"supported": False}}}, (False, True, False)),
         ({"capabilities": 3, "architecture": "x"}, (False, False, False)),
     ],
 )  # fmt: skip
@@ -137,12 +137,11 @@ def test_a_server_tells_whose_it_is():
     assert whose(names, "", []) is None
 
 
+FIELDS = ["id", "data", "models", "pricing", "prompt", "meta", "n_ctx_train", "capabilities"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(
-        st.sampled_from(["id", "data", "models", "pricing", "prompt", "meta", "n_ctx_train", "capabilities"]), inner
-    ),
-)  # fmt: skip
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(FIELDS), inner),
+)
 
 
 @given(JSON)
