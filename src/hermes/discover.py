@@ -41,6 +41,16 @@ def load(package: str, name: str, kind: str) -> ModuleType:
     return importlib.import_module(f"{package}.{module}")
 
 
+def text(package: str, name: str) -> str:
+    """What stands in the file of a module that `names` gave, without running it."""
+    folder = importlib.import_module(package).__path__[0]
+    path = f"{folder}/{name}.py"
+    if not os.path.isfile(path):
+        path = f"{folder}/{name}/__init__.py"
+    with open(path, "rb", buffering=0) as source:
+        return source.read().decode()
+
+
 def module(path: str) -> ModuleType:
     """A module by its full name, imported on first use."""
     return importlib.import_module(path)

@@ -5,8 +5,10 @@ import sys
 
 import pytest
 
+from hermes import discover
 from hermes.errors import ConfigError, UnknownName
 from hermes.providers.base import Registry
+from hermes.providers.base.address import is_loopback
 
 ACME = """
 from hermes.protocols import Provider
@@ -142,6 +144,7 @@ def test_loading_one_provider_loads_no_other():
     program = """
 import sys
 from hermes.providers.base import Registry
+from hermes.providers.base.address import is_loopback
 Registry().load("custom")
 print(sorted(name for name in sys.modules if name.startswith("hermes.providers.")))
 """
@@ -188,3 +191,25 @@ def test_a_package_and_a_file_of_the_same_name_clash(installed, home, drop):
         registry(home).load("acme")
     assert "acme_hermes:PROVIDER" in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("provider", Registry().all(), ids=lambda provider: provider.name)
+def test_what_a_file_is_chosen_by_stands_in_it_word_for_word(provider):
+    text = discover.text("hermes.providers", provider.name.replace("-", "_"))
+    for variable in (*provider.key_env, *provider.base_url_env):
+        assert f'"{variable}"' in text
+    assert not is_loopback(provider.base_url) or "127.0.0.1" in text or "localhost" in text
+    assert provider.engine is None or "engine=" in text
+
+
+def test_a_first_question_loads_no_provider_that_nothing_asks_for():
+    program = """
+import sys
+from hermes.providers.base import Keys, Preferences, Registry, Resolver
+print(Resolver(Registry(), Preferences(), lambda _name: None, lambda _name: None).choose().reason)
+print(sorted(name for name in sys.modules if name.startswith("hermes.providers.")))
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("built in\n")
+    assert "hermes.providers.scout" in ran.stdout
+    assert "hermes.providers.openai" not in ran.stdout

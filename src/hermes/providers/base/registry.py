@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cached_property
 
 import msgspec
@@ -29,6 +30,8 @@ class Source(msgspec.Struct, frozen=True):
     name: str
     place: str
     load: Callable[["Source"], Found]
+    module: str = ""
+    """The file of Hermes itself that this is; what stands there can be read without running it."""
 
 
 class Registry:
@@ -41,6 +44,7 @@ class Registry:
     def __init__(self, home: str = "") -> None:
         self._home = home
         self._loaded: dict[str, Found] = {}
+        self._texts: dict[str, str] = {}
 
     @cached_property
     def _sources(self) -> dict[str, list[Source]]:
@@ -66,6 +70,23 @@ class Registry:
     def all(self) -> tuple[Provider, ...]:
         """Every provider that can be loaded, by name."""
         return tuple(found.provider for found in self._all[0])
+
+    def where(self, tells: Callable[[str], bool]) -> tuple[Provider, ...]:
+        """The providers whose file says this, by name; with every one that is no file of Hermes itself.
+
+        Reading all the files takes a tenth of the time that it takes to load them.
+        """
+        found: list[Provider] = []
+        for name in self.names():
+            if any(not source.module or tells(self._text(source.module)) for source in self._sources[name]):
+                with suppress(ConfigError):  # it is one of `problems`
+                    found.append(self._load(name).provider)
+        return tuple(found)
+
+    def _text(self, module: str) -> str:
+        if module not in self._texts:
+            self._texts[module] = discover.text(PACKAGE, module)
+        return self._texts[module]
 
     def owners(self, model: str) -> tuple[Provider, ...]:
         """The providers that list a model of this name."""
@@ -157,7 +178,7 @@ def _clash(alias: str, claims: list[Found]) -> ConfigError:
 
 def _built_in() -> Iterator[Source]:
     for module in discover.names(PACKAGE):
-        yield Source(_normal(module), f"`{PACKAGE}.{module}`", _load_built_in)
+        yield Source(_normal(module), f"`{PACKAGE}.{module}`", _load_built_in, module)
 
 
 def _load_built_in(source: Source) -> Found:

@@ -87,7 +87,7 @@ class Resolver(msgspec.Struct, frozen=True):
 
     def local(self) -> list[Endpoint]:
         """The endpoints that may be on this machine, by rank, and are looked for there alone."""
-        endpoints = [self._addressed(provider, "", Preferences()) for provider in self._by_rank()]
+        endpoints = [self._addressed(provider, "", Preferences()) for provider in self._by_rank(_is_local)]
         return [
             endpoint
             for endpoint in endpoints
@@ -115,7 +115,7 @@ class Resolver(msgspec.Struct, frozen=True):
         return (owners[0] if owners else None), text
 
     def _choose_offered(self, model: str) -> Choice:
-        for provider in self._by_rank():
+        for provider in self._by_rank(self._may_be_offered):
             if provider.rank > 0 and (reason := self._offer(provider)):
                 mine = self.preferences
                 if provider.base_url:  # `model.api_key` alone does not say whose key it is
@@ -128,13 +128,18 @@ class Resolver(msgspec.Struct, frozen=True):
             return self._choice(
                 provider, model or server.models[0], Preferences(), f"found at {server.base_url}"
             )
-        built_in = next(provider for provider in self.registry.all() if provider.engine is not None)
+        built_in = next(one for one in self.registry.where(_has_engine) if one.engine is not None)
         choice = self._choice(built_in, model or built_in.default_model, self.preferences, "built in")
         return msgspec.structs.replace(choice, is_last_resort=True)
 
-    def _by_rank(self) -> list[Provider]:
-        servers = (provider for provider in self.registry.all() if provider.engine is None)
+    def _by_rank(self, tells: Callable[[str], bool]) -> list[Provider]:
+        servers = (provider for provider in self.registry.where(tells) if provider.engine is None)
         return sorted(servers, key=lambda provider: (provider.rank, provider.name))
+
+    def _may_be_offered(self, text: str) -> bool:
+        """Whether a provider's file names a variable that is set, or may take any address."""
+        quoted = (part for part in text.split('"') if part.isupper() and part.isidentifier())
+        return bool(self.preferences.base_url) or any(map(self.variable, quoted))
 
     def _offer(self, provider: Provider) -> str | None:
         """Why a provider can be used without having been asked for; None when it cannot."""
@@ -193,6 +198,14 @@ class Resolver(msgspec.Struct, frozen=True):
         if slash:
             return self.registry.unknown("provider", prefix)
         return self.registry.unknown("model", wanted, provider.models)
+
+
+def _is_local(text: str) -> bool:
+    return "127.0.0.1" in text or "localhost" in text
+
+
+def _has_engine(text: str) -> bool:
+    return "engine=" in text
 
 
 def refined(endpoint: Endpoint) -> Endpoint:
