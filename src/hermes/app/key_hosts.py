@@ -29,21 +29,21 @@ def check(choice: Choice, notes: Notebook, ask: Ask | None) -> None:
     keys, url = choice.keys, choice.endpoint.base_url
     if keys is None or not keys.are_stored:
         return
-    known = {bound for key in keys.values if (bound := notes.read(TOPIC, _print(key)))}
-    if known == {host(url)} and all(notes.read(TOPIC, _print(key)) for key in keys.values):
+    bound = [notes.read(TOPIC, _print(key)) for key in keys.values]
+    if all(known == host(url) for known in bound):
         return
+    elsewhere = next((known for known in bound if known and known != host(url)), None)
     is_expected = not choice.own_hosts or host(url) in choice.own_hosts or is_loopback(url)
-    if known - {host(url)} or not is_expected:
-        _ask_for(keys, sorted(known - {host(url)}) or list(choice.own_hosts), host(url), ask)
+    if elsewhere or not is_expected:
+        _ask_for(keys, elsewhere or choice.own_hosts[0], host(url), ask)
     bind(keys, url, notes)
 
 
-def _ask_for(keys: Keys, meant: list[str], other: str, ask: Ask | None) -> None:
-    first = meant[0]
-    if ask is not None and ask(f"send the key stored for {first} to {other}?"):
+def _ask_for(keys: Keys, meant: str, other: str, ask: Ask | None) -> None:
+    if ask is not None and ask(f"send the key stored for {meant} to {other}?"):
         return
     raise NotConfigured(
-        f"the key in `{keys.name}` is stored for `{first}` and was not sent to `{other}`",
+        f"the key in `{keys.name}` is stored for `{meant}` and was not sent to `{other}`",
         hint=f"run `hermes config set {keys.name}` again to use a key for `{other}`",
     )
 

@@ -255,6 +255,8 @@ def test_a_variable_that_moves_a_local_server_elsewhere_offers_it(with_files):
     assert choose(environment={"LOCAL_URL": "http://127.0.0.1:9/v1"}, registry=registry).reason == "built in"
     away = choose(environment={"LOCAL_URL": "http://10.0.0.9/v1"}, registry=registry, model="m")
     assert (away.endpoint.base_url, away.reason) == ("http://10.0.0.9/v1", "`LOCAL_URL` is set")
+    nameless = choose(environment={"LOCAL_URL": "http://10.0.0.9/v1"}, registry=registry)
+    assert nameless.reason == "built in", "there is no model to ask it for"
 
 
 def test_only_this_machine_is_ever_looked_at(with_files):
@@ -303,3 +305,31 @@ def test_a_choice_knows_the_providers_own_hosts():
         "api.openai.com",
     )
     assert choose("custom/m", BASE).own_hosts == ()
+
+
+def test_an_address_in_the_settings_wins_over_a_key_in_the_environment():
+    choice = choose(
+        environment={"ANTHROPIC_API_KEY": "k"}, base_url="http://h/v1", model="m", api_key=key("mine")
+    )
+    assert (choice.endpoint.provider.name, choice.reason) == ("custom", "`model.base_url` is set")
+    assert choice.endpoint.api_key.reveal() == "mine"
+
+
+def test_the_settings_of_one_provider_are_not_tried_on_all_the_others():
+    def considered(name, **preferences):
+        resolver = Resolver(REGISTRY, Preferences(**preferences), {}.get, lambda _name: None)
+        return resolver.consider(load(name)).endpoint
+
+    settings = {"api_key": key("mine"), "base_url": "http://h/v1"}
+    assert considered("custom", model="m", **settings).base_url == "http://h/v1"
+    for name in ("openai", "anthropic", "xai"):
+        with pytest.raises(NotConfigured, match="no key"):
+            considered(name, **settings)
+        with pytest.raises(NotConfigured, match="no key"):
+            considered(name, provider="custom", **settings)
+    assert considered("custom", **settings).api_key.reveal() == "mine"
+    assert considered("openai", provider="openai", **settings).api_key.reveal() == "mine"
+    with pytest.raises(NotConfigured, match="base URL"):
+        considered("custom", provider="openai", **settings)
+    with pytest.raises(NotConfigured, match="no key"):
+        considered("openai", provider="nobody", **settings)

@@ -28,10 +28,15 @@ class Source(msgspec.Struct, frozen=True):
     """A place that says it has the provider of this name; it is loaded when that one is wanted."""
 
     name: str
-    place: str
+    target: str
+    """A module of Hermes, `module:attribute` of a package, or a path."""
     load: Callable[["Source"], Found]
-    module: str = ""
-    """The file of Hermes itself that this is; what stands there can be read without running it."""
+    is_ours: bool = False
+    """Whether it is a file of Hermes itself, which can be read without running it."""
+
+    @property
+    def place(self) -> str:
+        return f"`{PACKAGE}.{self.target}`" if self.is_ours else f"`{self.target}`"
 
 
 class Registry:
@@ -78,15 +83,10 @@ class Registry:
         """
         found: list[Provider] = []
         for name in self.names():
-            if any(not source.module or tells(self._text(source.module)) for source in self._sources[name]):
+            if any(not source.is_ours or tells(self._text(source)) for source in self._sources[name]):
                 with suppress(ConfigError):  # it is one of `problems`
                     found.append(self._load(name).provider)
         return tuple(found)
-
-    def _text(self, module: str) -> str:
-        if module not in self._texts:
-            self._texts[module] = discover.text(PACKAGE, module)
-        return self._texts[module]
 
     def owners(self, model: str) -> tuple[Provider, ...]:
         """The providers that list a model of this name."""
@@ -142,6 +142,11 @@ class Registry:
             self._loaded[name] = found
         return self._loaded[name]
 
+    def _text(self, source: Source) -> str:
+        if source.name not in self._texts:
+            self._texts[source.name] = discover.text(PACKAGE, source.target)
+        return self._texts[source.name]
+
     @cached_property
     def _all(self) -> tuple[list[Found], list[ConfigError]]:
         loaded: list[Found] = []
@@ -178,7 +183,7 @@ def _clash(alias: str, claims: list[Found]) -> ConfigError:
 
 def _built_in() -> Iterator[Source]:
     for module in discover.names(PACKAGE):
-        yield Source(_normal(module), f"`{PACKAGE}.{module}`", _load_built_in, module)
+        yield Source(_normal(module), module, _load_built_in, is_ours=True)
 
 
 def _load_built_in(source: Source) -> Found:
@@ -187,20 +192,20 @@ def _load_built_in(source: Source) -> Found:
 
 def _installed() -> Iterator[Source]:
     for name, target in discover.entry_points(PACKAGE).items():
-        yield Source(_normal(name), f"`{target}`", _load_installed)
+        yield Source(_normal(name), target, _load_installed)
 
 
 def _load_installed(source: Source) -> Found:
-    return Found(_checked(discover.offered(source.place.strip("`")), source), source.place)
+    return Found(_checked(discover.offered(source.target), source), source.place)
 
 
 def _own(home: str) -> Iterator[Source]:
     for name, path in discover.files(os.path.join(home, FOLDER)).items() if home else ():
-        yield Source(_normal(name), f"`{path}`", _load_own)
+        yield Source(_normal(name), path, _load_own)
 
 
 def _load_own(source: Source) -> Found:
-    module = discover.file(source.place.strip("`"))
+    module = discover.file(source.target)
     provider = _checked(getattr(module, "PROVIDER", None), source)
     return Found(provider, source.place, getattr(module, "OVERRIDES", False) is True)
 

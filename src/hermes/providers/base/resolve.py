@@ -1,10 +1,11 @@
 """Who answers, and with which key: a name and some settings become an endpoint. Pure."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 
-from hermes.errors import ConfigError, HermesError, NotConfigured
+from hermes.errors import ConfigError, HermesError, NotConfigured, UsageError
 from hermes.protocols import Endpoint, Provider, Revealable
 from hermes.providers.base import address
 from hermes.providers.base.registry import Registry
@@ -81,18 +82,31 @@ class Resolver(msgspec.Struct, frozen=True):
         return self._choice(provider, model, mine, "asked for" if named else "configured")
 
     def consider(self, provider: Provider) -> Choice:
-        """The choice of this provider, with any model; raises with what is missing for it."""
+        """The choice of this provider, with any model; raises with what is missing for it.
+
+        The address and the key in the settings are not its own, unless it is the one that they are for.
+        """
         model = provider.default_model or next(iter(provider.models), "MODEL")
-        return self.choose(f"{provider.name}/{model}")
+        preferred = None
+        with suppress(ConfigError, UsageError):  # settings that name nobody are for nobody
+            preferred, _ = self._preferred()
+        is_open = preferred is None and not self.preferences.provider and _takes_any_address(provider)
+        mine = self.preferences if preferred is provider or is_open else Preferences()
+        return self._choice(provider, model, mine, "asked for")
 
     def local(self) -> list[Endpoint]:
         """The endpoints that may be on this machine, by rank, and are looked for there alone."""
-        endpoints = [self._addressed(provider, "", Preferences()) for provider in self._by_rank(_is_local)]
-        return [
-            endpoint
-            for endpoint in endpoints
-            if address.is_loopback(endpoint.provider.base_url) and address.is_loopback(endpoint.base_url)
-        ]
+        endpoints = map(self._here, self._by_rank(_is_local))
+        return [endpoint for endpoint in endpoints if endpoint is not None]
+
+    def _here(self, provider: Provider) -> Endpoint | None:
+        """The endpoint of a provider for servers on this machine; None when it is not, or set elsewhere."""
+        if not address.is_loopback(provider.base_url):
+            return None
+        with suppress(ConfigError):  # a variable that holds no address
+            endpoint = self._addressed(provider, "", Preferences())
+            return endpoint if address.is_loopback(endpoint.base_url) else None
+        return None
 
     def _preferred(self) -> tuple[Provider | None, str]:
         """The provider that the settings name, and the model."""
@@ -115,19 +129,18 @@ class Resolver(msgspec.Struct, frozen=True):
         return (owners[0] if owners else None), text
 
     def _choose_offered(self, model: str) -> Choice:
-        for provider in self._by_rank(self._may_be_offered):
-            if provider.rank > 0 and (reason := self._offer(provider)):
-                mine = self.preferences
-                if provider.base_url:  # `model.api_key` alone does not say whose key it is
-                    mine = msgspec.structs.replace(mine, api_key=None)
+        if self.preferences.base_url:
+            provider = next(filter(_takes_any_address, self._by_rank(lambda _text: True)))
+            return self._choice(provider, model, self.preferences, "`model.base_url` is set")
+        # A key in the settings does not say whose it is, where nobody was named.
+        mine = msgspec.structs.replace(self.preferences, api_key=None)
+        for provider in self._by_rank(self._names_what_is_set):
+            if provider.rank > 0 and (reason := self._offer(provider, model)):
                 return self._choice(provider, model or provider.default_model, mine, reason)
         for server in self.servers:
-            if model and model not in server.models:
-                continue
-            provider = self.registry.load(server.provider)
-            return self._choice(
-                provider, model or server.models[0], Preferences(), f"found at {server.base_url}"
-            )
+            if not model or model in server.models:
+                provider = self.registry.load(server.provider)
+                return self._choice(provider, model or server.models[0], mine, f"found at {server.base_url}")
         built_in = next(one for one in self.registry.where(_has_engine) if one.engine is not None)
         choice = self._choice(built_in, model or built_in.default_model, self.preferences, "built in")
         return msgspec.structs.replace(choice, is_last_resort=True)
@@ -136,22 +149,17 @@ class Resolver(msgspec.Struct, frozen=True):
         servers = (provider for provider in self.registry.where(tells) if provider.engine is None)
         return sorted(servers, key=lambda provider: (provider.rank, provider.name))
 
-    def _may_be_offered(self, text: str) -> bool:
-        """Whether a provider's file names a variable that is set, or may take any address."""
+    def _names_what_is_set(self, text: str) -> bool:
         quoted = (part for part in text.split('"') if part.isupper() and part.isidentifier())
-        return bool(self.preferences.base_url) or any(map(self.variable, quoted))
+        return any(map(self.variable, quoted))
 
-    def _offer(self, provider: Provider) -> str | None:
+    def _offer(self, provider: Provider, model: str) -> str | None:
         """Why a provider can be used without having been asked for; None when it cannot."""
         if provider.key_required:
             keys = next(filter(None, map(self.keys, provider.key_env)), None)
             return f"`{keys.name}` is set" if keys else None
-        if self.preferences.base_url and not provider.base_url:
-            return "`model.base_url` is set"
-        if address.is_loopback(provider.base_url) and address.is_loopback(
-            self._addressed(provider, "", Preferences()).base_url
-        ):
-            return None  # whether it runs is seen by looking, not by a variable
+        if address.is_loopback(provider.base_url) and (not model or self._here(provider) is not None):
+            return None  # whether it runs is seen by looking, not by a variable that its server reads too
         return next((f"`{name}` is set" for name in provider.base_url_env if self.variable(name)), None)
 
     def _choice(self, provider: Provider, model: str, preferences: Preferences, reason: str) -> Choice:
@@ -180,24 +188,31 @@ class Resolver(msgspec.Struct, frozen=True):
         keys = self._keys(provider, preferences)
         endpoint = refined(
             Endpoint(
-                provider=provider,
+                provider=_limited(provider, preferences),
                 model=model,
                 base_url=variable or preferences.base_url or provider.base_url,
                 api_key=keys.values[0] if keys else None,
                 spare_keys=keys.values[1:] if keys else (),
             )
         )
-        limits = {"max_tokens": preferences.max_tokens, "context_window": preferences.context_window}
-        limited = msgspec.structs.replace(
-            endpoint.provider, **{name: limit for name, limit in limits.items() if limit is not None}
-        )
-        return msgspec.structs.replace(endpoint, provider=limited)
+        return msgspec.structs.replace(endpoint, provider=_limited(endpoint.provider, preferences))
 
     def _nobody_has(self, wanted: str, provider: Provider) -> HermesError:
         prefix, slash, _ = wanted.partition("/")
         if slash:
             return self.registry.unknown("provider", prefix)
         return self.registry.unknown("model", wanted, provider.models)
+
+
+def _limited(provider: Provider, preferences: Preferences) -> Provider:
+    """The provider with the limits that the user has set, which are known before it is refined and stay."""
+    limits = {"max_tokens": preferences.max_tokens, "context_window": preferences.context_window}
+    given = {name: limit for name, limit in limits.items() if limit is not None}
+    return msgspec.structs.replace(provider, **given) if given else provider
+
+
+def _takes_any_address(provider: Provider) -> bool:
+    return not provider.base_url and not provider.key_required
 
 
 def _is_local(text: str) -> bool:
