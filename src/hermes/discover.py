@@ -14,6 +14,8 @@ from types import ModuleType, TracebackType
 
 from hermes.errors import ConfigError, UnknownName
 
+_WRITABLE_BY_ANYBODY = 0o002
+
 
 @cache
 def names(package: str) -> tuple[str, ...]:
@@ -70,7 +72,12 @@ def files(folder: str) -> dict[str, str]:
 
 
 def file(path: str) -> ModuleType:
-    """A Python file, run as a module of its own. What is wrong in it is an error with file and line."""
+    """A Python file, run as a module of its own. What is wrong in it is an error with file and line.
+
+    A file that anybody may write is not run.
+    """
+    if os.path.exists(path) and os.stat(path).st_mode & _WRITABLE_BY_ANYBODY:
+        raise ConfigError(f"`{path}` can be changed by other users", hint=f"run `chmod go-w {path}`")
     name = "hermes_home_" + "".join(letter if letter.isalnum() else "_" for letter in path)
     util = module("importlib.util")
     spec = util.spec_from_file_location(name, path)

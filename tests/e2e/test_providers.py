@@ -82,6 +82,16 @@ async def test_settings_doctor_and_the_list_of_models_know_a_dropped_file(hermes
     assert missing.code == 0
 
 
+async def test_a_provider_of_an_installed_package_answers_too(hermes, tmp_path):
+    info = tmp_path / "site" / "acme_hermes-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "entry_points.txt").write_text("[hermes.providers]\nacme = acme_hermes:PROVIDER\n")
+    (tmp_path / "site" / "acme_hermes.py").write_text(ACME.format(url="https://a.example", required=True))
+    async with ChatSimulator(says("Hello.")) as server:
+        variables = {"ACME_BASE_URL": server.base_url, "ACME_API_KEY": KEY, "PYTHONPATH": str(info.parent)}
+        assert (await hermes("chat", "-q", "hi", "-m", "ac", **variables)).out == "Hello.\n"
+
+
 async def test_a_broken_file_harms_nobody_who_does_not_ask_for_it(hermes, drop):
     drop(name="broken", text="import nothing_like_this\n")
     fine = await hermes("chat", "-q", "What is scout?")

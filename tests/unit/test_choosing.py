@@ -296,6 +296,22 @@ def test_setting_a_key_again_binds_it_anew(home):
         host_of(home)
 
 
+def test_a_key_set_in_the_settings_file_is_bound_to_the_configured_provider(home):
+    set_value(str(home), "model.api_key", "sk-in-file")
+    runtime(home).models.bind("model.api_key")
+    assert bound(home) == [], "nobody is configured yet"
+    set_value(str(home), "model.provider", "openai")
+    runtime(home).models.bind("model.api_key")
+    assert bound(home) == ["api.openai.com"]
+
+
+def test_setting_what_is_no_key_binds_nothing(home):
+    stored(home, OPENAI_BASE_URL="https://other.example/v1", UNKNOWN_API_KEY="sk-x")
+    for name in ("OPENAI_BASE_URL", "UNKNOWN_API_KEY", "NOT_THERE"):
+        runtime(home).models.bind(name)
+    assert bound(home) == []
+
+
 def test_each_of_several_stored_keys_is_bound(home):
     stored(home, OPENAI_API_KEY="sk-one,sk-two")
     host_of(home)

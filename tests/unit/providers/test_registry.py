@@ -96,6 +96,13 @@ def test_a_broken_file_is_an_error_for_who_asks_and_a_problem_for_the_others(hom
     assert caught.value.hint
 
 
+def test_a_file_that_anybody_may_write_is_not_run(home, drop):
+    drop("acme").chmod(0o666)
+    with pytest.raises(ConfigError, match="can be changed by other users") as caught:
+        registry(home).load("acme")
+    assert "chmod go-w" in caught.value.hint
+
+
 def test_a_name_that_is_taken_is_an_error_that_names_both_places(home, drop):
     path = drop("openai")
     found = registry(home)
