@@ -51,6 +51,8 @@ class Catalog:
             models = await self._ask(endpoint, seconds)
         except HermesError as error:
             return msgspec.structs.replace(static, problem=error)
+        if not models:
+            return static
         self._notes.write("models", key, msgspec.to_builtins(models), LIST_KEPT)
         return Listing(models, "live")
 
