@@ -62,11 +62,11 @@ async def test_a_server_on_this_machine_is_found_and_its_first_model_that_can_an
     async with ScriptedServer(model_list("nomic-embed-text", "llama3.2", "qwen3")) as server:
         drop("near", f"{server.url}/v1")
         async with runtime(home) as run:
-            await run.models.look_around()
+            await run.chooser.look_around()
             choice = run.choose_model()
             assert (choice.endpoint.provider.name, choice.endpoint.model) == ("near", "llama3.2")
             assert choice.reason == f"found at {server.url}/v1"
-            await run.models.look_around("qwen3")
+            await run.chooser.look_around("qwen3")
             assert run.choose_model("qwen3").endpoint.model == "qwen3"
         assert server.requests[0].path == "/v1/models"
 
@@ -76,11 +76,11 @@ async def test_what_was_found_is_remembered_for_a_minute(home, drop):
         drop("near", f"{server.url}/v1")
         for _ in range(2):
             async with runtime(home) as run:
-                await run.models.look_around()
+                await run.chooser.look_around()
                 assert run.choose_model().endpoint.model == "llama3.2"
         assert len(server.requests) == 1
     async with runtime(home) as run:
-        await run.models.look_around()
+        await run.chooser.look_around()
         assert run.choose_model().reason == "built in", "a server that is gone is not remembered"
 
 
@@ -100,7 +100,7 @@ async def test_what_is_no_model_server_is_passed_over(home, drop, reply):
     async with ScriptedServer(reply) as server:
         drop("near", f"{server.url}/v1")
         async with runtime(home) as run:
-            await run.models.look_around()
+            await run.chooser.look_around()
             assert run.choose_model().reason == "built in"
         assert len(server.requests) <= 1
 
@@ -115,10 +115,10 @@ async def test_nobody_is_looked_for_when_the_user_has_said_who_answers(home, dro
             {"HERMES_MODEL_LOCAL_SERVERS": "false"},
         ):
             async with runtime(home, **variables) as run:
-                await run.models.look_around()
+                await run.chooser.look_around()
                 assert run.choose_model().endpoint.provider.name != "near"
         async with runtime(home) as run:
-            await run.models.look_around("scout")
+            await run.chooser.look_around("scout")
         assert server.connections == 0
 
 
@@ -126,7 +126,7 @@ async def test_no_key_is_shown_to_who_happens_to_listen(home, drop):
     async with ScriptedServer(model_list("llama3.2")) as server:
         drop("near", f"{server.url}/v1")
         async with runtime(home, NEAR_API_KEY="sk-not-for-strangers") as run:
-            await run.models.look_around()
+            await run.chooser.look_around()
         assert "authorization" not in server.requests[0].headers
 
 
@@ -134,7 +134,7 @@ async def test_never_beyond_this_machine(home, drop):
     async with ScriptedServer(model_list("llama3.2")) as server:
         drop("near", f"{server.url}/v1")
         async with runtime(home, NEAR_BASE_URL=f"http://127.0.0.1.example:{server.port}/v1") as run:
-            assert await run.models.local_servers() == ()
+            assert await run.chooser.local_servers() == ()
         assert server.connections == 0
 
 
@@ -149,7 +149,7 @@ async def test_two_providers_of_one_port_are_told_apart_by_what_the_server_says(
         drop("fast", f"{server.url}/v1", rank=60)
         drop("slow", f"{server.url}/v1", rank=61, aliases=("slow.cpp",))
         async with runtime(home) as run:
-            (found,) = await run.models.local_servers()
+            (found,) = await run.chooser.local_servers()
         assert found.provider == name
         assert len(server.requests) == 1
 
@@ -159,7 +159,7 @@ async def test_models_come_live_then_from_memory_then_from_the_file(home, drop):
         drop("acme", f"{server.url}/v1", models=("static",))
         async with runtime(home) as run:
             endpoint = run.choose_model("acme/m").endpoint
-            catalog = run.models.catalog
+            catalog = run.chooser.catalog
             assert (await catalog.models(endpoint, live=False)).source == "static"
             live = await catalog.models(endpoint)
             assert ([model.id for model in live.models], live.source) == (["a", "b"], "live")
@@ -177,10 +177,10 @@ async def test_a_garbage_list_and_a_dead_server_fall_back_to_the_file(home, drop
     async with ScriptedServer(http_reply(200, b"<html>")) as server:
         drop("acme", f"{server.url}/v1", models=("static",))
         async with runtime(home) as run:
-            listing = await run.models.catalog.models(run.choose_model("acme/m").endpoint)
+            listing = await run.chooser.catalog.models(run.choose_model("acme/m").endpoint)
             assert isinstance(listing.problem, InvalidResponse)
     async with runtime(home) as run:
-        listing = await run.models.catalog.models(run.choose_model("acme/m").endpoint)
+        listing = await run.chooser.catalog.models(run.choose_model("acme/m").endpoint)
         assert isinstance(listing.problem, ConnectFailed)
         assert [model.id for model in listing.models] == ["static"]
 
@@ -193,7 +193,7 @@ async def test_a_slow_list_is_given_up_in_time(home, drop):
         drop("acme", f"{server.url}/v1", models=("static",))
         async with runtime(home) as run:
             endpoint = run.choose_model("acme/m").endpoint
-            listing = await run.models.catalog.models(endpoint, seconds=0.1)
+            listing = await run.chooser.catalog.models(endpoint, seconds=0.1)
         assert listing.source == "static"
 
 
@@ -276,7 +276,7 @@ def test_who_can_be_asked_is_asked_once_and_a_yes_is_remembered(home):
 
     def choose(answer):
         run = runtime(home, OPENAI_BASE_URL="https://other.example/v1")
-        run.models.ask = lambda question: asked.append(question) or answer
+        run.chooser.ask = lambda question: asked.append(question) or answer
         return run.choose_model("openai").endpoint.base_url
 
     with pytest.raises(NotConfigured):
@@ -290,7 +290,7 @@ def test_setting_a_key_again_binds_it_anew(home):
     stored(home, OPENAI_API_KEY="sk-stored")
     host_of(home)
     moved = {"OPENAI_BASE_URL": "https://other.example/v1"}
-    runtime(home, **moved).models.bind("OPENAI_API_KEY")
+    runtime(home, **moved).chooser.bind("OPENAI_API_KEY")
     assert host_of(home, **moved) == "https://other.example/v1"
     with pytest.raises(NotConfigured):
         host_of(home)
@@ -298,17 +298,17 @@ def test_setting_a_key_again_binds_it_anew(home):
 
 def test_a_key_set_in_the_settings_file_is_bound_to_the_configured_provider(home):
     set_value(str(home), "model.api_key", "sk-in-file")
-    runtime(home).models.bind("model.api_key")
+    runtime(home).chooser.bind("model.api_key")
     assert bound(home) == [], "nobody is configured yet"
     set_value(str(home), "model.provider", "openai")
-    runtime(home).models.bind("model.api_key")
+    runtime(home).chooser.bind("model.api_key")
     assert bound(home) == ["api.openai.com"]
 
 
 def test_setting_what_is_no_key_binds_nothing(home):
     stored(home, OPENAI_BASE_URL="https://other.example/v1", UNKNOWN_API_KEY="sk-x")
     for name in ("OPENAI_BASE_URL", "UNKNOWN_API_KEY", "NOT_THERE"):
-        runtime(home).models.bind(name)
+        runtime(home).chooser.bind(name)
     assert bound(home) == []
 
 

@@ -34,6 +34,10 @@ class Chooser:
         """Who answers: the name asked for, or what the settings say, with a key that may go there."""
         return self.admit(self.resolver().choose(wanted))
 
+    def choose_stand_in(self, wanted: str) -> Choice:
+        """Who answers when another cannot, with a key of its own."""
+        return self.admit(self.resolver().choose_stand_in(wanted))
+
     def admit(self, choice: Choice) -> Choice:
         """The choice, if its key may go to its address; raises `NotConfigured` when it is for another."""
         if choice.keys is not None and choice.keys.are_stored:

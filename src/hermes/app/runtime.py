@@ -29,7 +29,7 @@ class Runtime:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.services = Services(config)
-        self.models = Chooser(config, lambda: self.notebook, self.services.wire)
+        self.chooser = Chooser(config, lambda: self.notebook, self.services.wire)
         self._engines: dict[str, Wire] = {}
         self._store: Store | None = None
 
@@ -59,7 +59,7 @@ class Runtime:
 
     def choose_model(self, wanted: str = "") -> Choice:
         """Who answers: the name asked for, or what the settings say."""
-        return self.models.choose(wanted)
+        return self.chooser.choose(wanted)
 
     def converse(self, terms: Terms) -> Dialogue:
         """A conversation on these terms: a new session, or the given one with its history."""

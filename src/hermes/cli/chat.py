@@ -54,7 +54,7 @@ def command(
         raise UsageError("`--json` and `--json-lines` exclude each other", hint="choose one of them")
     runtime = Runtime(read_settings())
     if is_terminal(sys.stdin) and is_terminal(sys.stderr):
-        runtime.models.ask = lambda question: click.confirm(question, err=True)
+        runtime.chooser.ask = lambda question: click.confirm(question, err=True)
     renderer: Renderer
     if as_json:
         renderer = JsonRenderer(border())
@@ -78,7 +78,7 @@ def command(
                 output_schema=_read_schema(schema) if schema else None,
                 priced=as_json or json_lines,
             )
-            runner.run(runtime.models.look_around(model))
+            runner.run(runtime.chooser.look_around(model))
             dialogue = runtime.converse(terms)
             _say_who_serves(runtime, model)
             if explain:

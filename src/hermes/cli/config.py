@@ -89,7 +89,7 @@ def _bind_key(name: str) -> None:
     except ConfigError as error:
         border().say(f"warning: {error}")
         return
-    runtime.models.bind(name)
+    runtime.chooser.bind(name)
     asyncio.run(runtime.__aexit__())
 
 

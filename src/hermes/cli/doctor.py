@@ -51,7 +51,7 @@ async def _examine(offline: bool) -> list[Row]:
     async with Runtime(read_settings()) as runtime:
         if not offline:
             with suppress(HermesError):  # what is wrong with the choice is told by the check of the model
-                await runtime.models.look_around()
+                await runtime.chooser.look_around()
         checks: list[tuple[str, Callable[[Runtime], Awaitable[Row]]]] = [
             ("python", _python),
             ("home", _home),
@@ -99,7 +99,7 @@ async def _model(runtime: Runtime) -> Row:
 
 
 async def _provider_files(runtime: Runtime) -> Row:
-    registry = runtime.models.registry
+    registry = runtime.chooser.registry
     if registry.problems:
         hints = dict.fromkeys(problem.hint for problem in registry.problems if problem.hint)
         return Row("provider files", "warning", "; ".join(map(str, registry.problems)), "; ".join(hints))
@@ -108,7 +108,7 @@ async def _provider_files(runtime: Runtime) -> Row:
 
 async def _providers(runtime: Runtime, *, live: bool) -> list[Row]:
     """The model servers of this machine, and every provider that has a key and cannot be used."""
-    offers = await survey(runtime.models, fresh=live, live=live)
+    offers = await survey(runtime.chooser, fresh=live, live=live)
     found = [
         Row("local server", "ok", f"{offer.reason}: use it with `-m {offer.name}/{offer.default_model}`")
         for offer in offers
@@ -148,7 +148,7 @@ async def _server(runtime: Runtime) -> Row:
     endpoint = runtime.choose_model().endpoint
     if not endpoint.base_url:
         return Row("model server", "ok", "none needed: the model runs in this process")
-    listing = await runtime.models.catalog.models(endpoint, fresh=True, seconds=REACHED_WITHIN)
+    listing = await runtime.chooser.catalog.models(endpoint, fresh=True, seconds=REACHED_WITHIN)
     match listing.problem:
         case None if listing.source == "static":
             return Row("model server", "ok", "not asked: it has no list of models")

@@ -37,13 +37,13 @@ async def _run(name: str | None, *, fresh: bool, live: bool, as_json: bool) -> N
         if name is None:
             await _show_all(runtime, fresh=fresh, live=live, as_json=as_json)
         else:
-            provider = runtime.models.registry.load(name)
+            provider = runtime.chooser.registry.load(name)
             await _show_one(runtime, provider, fresh=fresh, live=live, as_json=as_json)
 
 
 async def _show_all(runtime: Runtime, *, fresh: bool, live: bool, as_json: bool) -> None:
-    offers = await survey(runtime.models, fresh=fresh, live=live)
-    for problem in runtime.models.registry.problems:
+    offers = await survey(runtime.chooser, fresh=fresh, live=live)
+    for problem in runtime.chooser.registry.problems:
         border().say(f"warning: {problem}")
     if as_json:
         show_json({"providers": offers})
@@ -66,11 +66,11 @@ def _count(models: int) -> str:
 async def _show_one(runtime: Runtime, provider: Provider, *, fresh: bool, live: bool, as_json: bool) -> None:
     missing: HermesError | None = None
     try:
-        endpoint = runtime.models.admit(runtime.models.resolver().consider(provider)).endpoint
+        endpoint = runtime.chooser.admit(runtime.chooser.resolver().consider(provider)).endpoint
     except ConfigError as error:
         missing, live = error, False
         endpoint = Endpoint(provider=provider, model="", base_url="")
-    listing = await runtime.models.catalog.models(endpoint, fresh=fresh, live=live)
+    listing = await runtime.chooser.catalog.models(endpoint, fresh=fresh, live=live)
     models = completed(listing.models, provider.name) if provider.engine is None else listing.models
     problem = missing or listing.problem
     if problem is not None:

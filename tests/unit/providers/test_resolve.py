@@ -315,6 +315,22 @@ def test_an_address_in_the_settings_wins_over_a_key_in_the_environment():
     assert choice.endpoint.api_key.reveal() == "mine"
 
 
+def test_a_stand_in_gets_no_address_and_no_key_that_was_set_for_another():
+    def stands_in(**preferences):
+        variables = {"OPENAI_API_KEY": "sk-own"}
+        keys = {"OPENAI_API_KEY": Keys("OPENAI_API_KEY", (Secret("sk-own"),))}
+        resolver = Resolver(REGISTRY, Preferences(**preferences), variables.get, keys.get)
+        endpoint = resolver.choose_stand_in("openai/m").endpoint
+        return endpoint.base_url, endpoint.api_key.reveal()
+
+    settings = {"base_url": "http://h/v1", "api_key": key("mine")}
+    own = ("https://api.openai.com/v1", "sk-own")
+    assert stands_in(**settings) == own
+    assert stands_in(model="m", **settings) == own
+    assert stands_in(provider="custom", **settings) == own
+    assert stands_in(provider="openai", **settings) == ("http://h/v1", "mine")
+
+
 def test_the_settings_of_one_provider_are_not_tried_on_all_the_others():
     def considered(name, **preferences):
         resolver = Resolver(REGISTRY, Preferences(**preferences), {}.get, lambda _name: None)

@@ -81,6 +81,17 @@ class Resolver(msgspec.Struct, frozen=True):
         mine = self.preferences if is_preferred else Preferences()
         return self._choice(provider, model, mine, "asked for" if named else "configured")
 
+    def choose_stand_in(self, wanted: str) -> Choice:
+        """Who answers when another cannot.
+
+        An address and a key that the settings give to nobody in particular are not for a stand-in.
+        """
+        preferred, _ = self._preferred()
+        if preferred is not None:
+            return self.choose(wanted)
+        limits = msgspec.structs.replace(self.preferences, model="", base_url="", api_key=None)
+        return msgspec.structs.replace(self, preferences=limits).choose(wanted)
+
     def consider(self, provider: Provider) -> Choice:
         """The choice of this provider, with any model; raises with what is missing for it.
 
