@@ -13,11 +13,12 @@ from hermes.messages import Image, Message, with_ids
 from hermes.net.client import Client
 from hermes.net.retry import RetryPolicy
 from hermes.protocols import Provider, Request, ToolSpec
-from hermes.providers.base import load, names
+from hermes.providers.base import Registry
 from simulators import anthropic_messages, bedrock_converse, chat_completions, codex_responses
 from simulators.vendors import KEY, endpoint_of, transport_of
 
-ALL = names()
+load = Registry().load
+ALL = Registry().names()
 FOLDER = Path(hermes.providers.__path__[0])
 SERVERS = [name for name in ALL if load(name).engine is None]
 MODELS_TO_TRY = {
@@ -86,6 +87,7 @@ def test_names_and_aliases_and_variables_have_one_owner():
     variables = Counter(
         variable for provider in providers for variable in (*provider.base_url_env, *provider.key_env)
     )
+    assert not Registry().problems
     assert [word for word, owners in (words + variables).items() if owners > 1] == []
 
 

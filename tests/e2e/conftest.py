@@ -28,7 +28,8 @@ class Hermes:
 
     def environment(self, **variables):
         kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        return {**kept, "HERMES_HOME": str(self.home), "HERMES_DEBUG": "1", **variables}
+        alone = {"HERMES_HOME": str(self.home), "HERMES_DEBUG": "1", "HERMES_MODEL_LOCAL_SERVERS": "false"}
+        return {**kept, **alone, **variables}
 
     async def start(self, *arguments, **variables):
         return await asyncio.create_subprocess_exec(

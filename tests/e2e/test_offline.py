@@ -122,7 +122,7 @@ async def test_doctor_finds_a_fresh_home_sound(hermes):
 async def test_the_version_and_the_help_are_there(hermes):
     assert re.fullmatch(r"hermes \d+\.\d+\.\d+\n", (await hermes("--version")).out)
     page = (await hermes("--help")).out
-    for command in ("chat", "config", "doctor", "extract", "index", "search", "sessions"):
+    for command in ("chat", "config", "doctor", "extract", "index", "models", "search", "sessions"):
         assert re.search(rf"^  {command}  +\S", page, flags=re.MULTILINE)
 
 

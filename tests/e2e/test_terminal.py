@@ -106,6 +106,23 @@ def test_an_error_does_not_end_the_conversation(terminal):
     assert screen.leave() == 0
 
 
+@pytest.mark.parametrize(("reply", "code"), [("y", 0), ("n", 2)])
+def test_a_stored_key_goes_to_another_host_when_the_user_says_yes(terminal, hermes, reply, code):
+    hermes.home.mkdir()
+    (hermes.home / ".env").write_text("OPENAI_API_KEY=sk-stored-0123456789\n")
+    (hermes.home / ".env").chmod(0o600)
+    arguments = ("chat", "-q", "hi", "-m", "openai", "--explain")
+    screen = terminal(*arguments, OPENAI_BASE_URL="https://other.example/v1")
+    screen.wait_for(r"send the key stored for api\.openai\.com to other\.example\? \[y/N\]: ")
+    screen.type(f"{reply}\n")
+    assert screen.leave() == code
+    assert "sk-stored" not in screen.seen
+    if reply == "y":
+        screen = terminal(*arguments, OPENAI_BASE_URL="https://other.example/v1")
+        assert screen.leave() == 0
+        assert "send the key" not in screen.seen
+
+
 def test_text_streams_to_a_terminal_and_sources_follow(terminal):
     screen = terminal("chat", "-q", "How do I add a tool?")
     shown = screen.wait_for(r"\n\[1\] .*hermes://docs/")

@@ -2,9 +2,10 @@
 
 import pytest
 
-from hermes.providers.base import load
+from hermes.providers.base import Registry
 from simulators import anthropic_messages, bedrock_converse, codex_responses
 
+load = Registry().load
 SEARCH = ("web_search", {"query": "add a provider"})
 VENDORS = {
     "anthropic": (

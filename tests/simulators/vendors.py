@@ -7,8 +7,10 @@ from hermes import discover
 from hermes.config.secret import Secret
 from hermes.messages import Message
 from hermes.protocols import Endpoint, ProviderTransport, Request
-from hermes.providers.base import load
+from hermes.providers.base import Registry
 from hermes.providers.base.families import for_family
+
+load = Registry().load
 
 KEY = "sk-test"
 

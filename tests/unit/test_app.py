@@ -21,7 +21,7 @@ def home(tmp_path):
 
 
 def settings(home, **variables):
-    return load({"HERMES_HOME": str(home), **variables})
+    return load({"HERMES_HOME": str(home), "HERMES_MODEL_LOCAL_SERVERS": "false", **variables})
 
 
 async def test_an_agent_answers_without_any_setting(home):

@@ -8,7 +8,7 @@ import pytest
 
 import hermes
 from hermes import discover, errors
-from hermes.providers.base import load, names
+from hermes.providers.base import Registry
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "hermes"
@@ -46,7 +46,9 @@ def test_every_public_name_loads():
 
 
 def test_wire_protocols_and_the_loop_name_no_vendor():
-    vendors = {word for name in names() for word in (name, *load(name).aliases)} - PLAIN_WORDS
+    vendors = {
+        word for provider in Registry().all() for word in (provider.name, *provider.aliases)
+    } - PLAIN_WORDS
     for path in [*(PACKAGE / "transports").rglob("*.py"), *(PACKAGE / "agent").rglob("*.py")]:
         # `x_messages` names a protocol, and a tag in a model's words is no name.
         text = re.sub(r"</?\w+:\w+>", "", path.read_text().lower())

@@ -14,8 +14,10 @@ import msgspec
 import pytest
 
 from hermes import Agent, discover, errors, events
+from hermes.app.survey import Offer
 from hermes.config import Config, load
 from hermes.protocols import Provider
+from hermes.providers.base.listing import ModelInfo
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -182,6 +184,14 @@ def test_the_page_of_shapes_names_every_event_and_its_fields():
     }
     for kind in get_type_hints(_Holder)["event"].__args__:
         assert rows[kind.__struct_config__.tag] == list(kind.__struct_fields__)
+
+
+def test_the_page_of_shapes_names_every_field_of_providers_and_models():
+    page = (DOCS / "reference" / "json-shapes.md").read_text(encoding="utf-8")
+    section = page.partition("## The JSON of hermes models\n")[2].partition("\n## ")[0]
+    for beginning, kind in (("each provider holds", Offer), ("Each entry in `models` holds", ModelInfo)):
+        fields = section.partition(beginning)[2].partition(".\n")[0].partition(", with")[0]
+        assert re.findall(r"`(\w+)`", fields) == list(kind.__struct_fields__)
 
 
 class _Holder:

@@ -25,7 +25,7 @@ from hermes.messages import Image, Message
 from hermes.net.client import Client
 from hermes.net.retry import RetryPolicy
 from hermes.protocols import Endpoint, HttpRequest, Request, ToolResult, ToolSpec
-from hermes.providers.base import load
+from hermes.providers.base import Registry
 from hermes.transports.bedrock_converse import Transport
 from simulators.bedrock_converse import (
     API_KEY,
@@ -47,6 +47,7 @@ from simulators.bedrock_converse import (
 from simulators.naps import Naps
 from simulators.scripted import http_reply
 
+load = Registry().load
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 SCHEMA = {"type": "object", "properties": {"q": {"type": "string"}}, "required": []}
 PIXEL = "iVBORw0KGgo="

@@ -18,7 +18,16 @@ from hermes.agent.send import Emit
 from hermes.errors import HermesError, InvalidResponse, ToolError
 from hermes.events import Answer, Event, Text, ToolFinished, ToolStarted
 from hermes.messages import BadArguments, FinishReason, Message, NormalizedResponse, ToolCall, Usage
-from hermes.protocols import Expectation, Mismatch, Request, SessionLog, Toolbox, ToolChoice, ToolResult
+from hermes.protocols import (
+    Effort,
+    Expectation,
+    Mismatch,
+    Request,
+    SessionLog,
+    Toolbox,
+    ToolChoice,
+    ToolResult,
+)
 
 Price = Callable[[str, str, Usage], float | None]
 """What a call costs in US dollars, from provider, model and usage; None when that is unknown."""
@@ -59,9 +68,13 @@ class Turn:
         clock: Callable[[], float] = time.monotonic,
         expectation: Expectation | None = None,
         price: Price | None = None,
+        effort: Effort | None = None,
+        temperature: float | None = None,
     ) -> None:
         self._expectation = expectation
         self._price = price
+        self._effort = effort
+        self._temperature = temperature
         self._conversation = conversation
         self._model = model
         self._served_by = model.endpoint
@@ -126,6 +139,8 @@ class Turn:
             tools=self._tools.specs(),
             tool_choice=tool_choice,
             session_id=self._conversation.session_id,
+            effort=self._effort,
+            temperature=self._temperature,
             output_schema=self._expectation.schema if self._expectation else None,
         )
 

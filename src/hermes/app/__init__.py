@@ -1,5 +1,8 @@
 """The composition root: Config in, Runtime out, once.
 
+choosing   who answers, by settings, keys and what runs on this machine
+catalog    the models that servers list, loaded when somebody asks
+key_hosts  where a stored key may go
 services   what tools and web backends may use
 dialogue   a conversation that is kept
 runtime    every part put together

@@ -79,6 +79,7 @@ class Agent:
 
     async def _ask(self, question: str, emit: Emit) -> Answer:
         if self._dialogue is None:
+            await self._runtime.chooser.look_around(self._terms.model)
             self._dialogue = self._runtime.converse(self._terms)
         return await self._dialogue.ask(question, emit)
 

@@ -14,7 +14,7 @@ from hermes.config import Redactor
 from hermes.errors import HermesError, Interrupted, StoreError
 from hermes.events import Answer, Done, Event, Failed, Notice, Started
 from hermes.messages import Message
-from hermes.protocols import Expectation
+from hermes.protocols import Effort, Expectation
 from hermes.store import Session, Status, Store
 from hermes.tools.toolbox import Toolbox
 
@@ -32,6 +32,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     max_turns: int | None = None
     output_schema: Mapping[str, Any] | None = None
     """A JSON Schema that every answer must keep."""
+    effort: Effort | None = None
+    """How hard to think; None is what the settings say."""
     priced: bool = False
     """Whether answers say what they cost at a vendor; the price list is slow to load."""
 
@@ -80,13 +82,15 @@ def redact_message(message: Message, redact: Redactor) -> Message:
 
 
 class Standing(msgspec.Struct):
-    """What a dialogue knows of itself: its session, if that is begun, its limit, expectation and price."""
+    """What a dialogue knows of itself: its session, if that is begun, its limit, and what each call says."""
 
     session: Session
     is_new: bool
     max_turns: int
     expectation: Expectation | None = None
     price: Price | None = None
+    effort: Effort | None = None
+    temperature: float | None = None
 
 
 class Dialogue:
@@ -146,6 +150,8 @@ class Dialogue:
             emit,
             expectation=self._standing.expectation,
             price=self._standing.price,
+            effort=self._standing.effort,
+            temperature=self._standing.temperature,
         )
 
     def _close(self, emit: Emit, last: Event) -> None:

@@ -3,14 +3,14 @@
 import os
 import time
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
-
-import msgspec
 
 from hermes import discover
 from hermes.agent.chain import Models
 from hermes.agent.loop import Conversation
 from hermes.agent.send import ModelClient
+from hermes.app.choosing import Chooser
 from hermes.app.dialogue import Dialogue, Journal, Standing, Terms
 from hermes.app.services import Services
 from hermes.config import Config
@@ -18,7 +18,7 @@ from hermes.errors import StoreError
 from hermes.events import Notice
 from hermes.messages import Usage
 from hermes.protocols import Endpoint, Expectation, Provider, ProviderTransport, Wire
-from hermes.providers.base import Choice, Preferences, resolve, split_model
+from hermes.providers.base import Choice
 from hermes.store import Session, Store, new_session_id
 from hermes.store.notebook import Notebook
 from hermes.tools.toolbox import Toolbox, select
@@ -30,9 +30,9 @@ class Runtime:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.services = Services(config)
+        self.chooser = Chooser(config, lambda: self.notebook, self.services.wire)
         self._engines: dict[str, Wire] = {}
         self._store: Store | None = None
-        self.notebook = Notebook(os.path.join(config.home, "notes.db"))
 
     async def __aenter__(self) -> "Runtime":
         return self
@@ -42,8 +42,14 @@ class Runtime:
             await engine.close()
         if self._store is not None:
             await self._store.close()
-        self.notebook.close()
+        if "notebook" in self.__dict__:
+            self.notebook.close()
         await self.services.close()
+
+    @cached_property
+    def notebook(self) -> Notebook:
+        """What earlier runs learned; opened on first use."""
+        return Notebook(os.path.join(self.config.home, "notes.db"))
 
     def store(self) -> Store:
         """The sessions; opened on first use, and then what is odd about them is noted."""
@@ -54,7 +60,7 @@ class Runtime:
 
     def choose_model(self, wanted: str = "") -> Choice:
         """Who answers: the name asked for, or what the settings say."""
-        return _choose(wanted, self.config)
+        return self.chooser.choose(wanted)
 
     def converse(self, terms: Terms) -> Dialogue:
         """A conversation on these terms: a new session, or the given one with its history."""
@@ -72,6 +78,8 @@ class Runtime:
                 terms.max_turns or self.config.agent.max_turns,
                 _expectation(terms.output_schema),
                 self._price if terms.priced or endpoint.provider.engine is not None else None,
+                effort=terms.effort or self.config.model.effort,
+                temperature=self.config.model.temperature,
             ),
         )
 
@@ -104,23 +112,8 @@ class Runtime:
         return cost
 
     def _fallback(self, name: str) -> ModelClient:
-        """A model to fall back on. An address and a key that were set for nobody in particular are for
-        the chosen model: they never go to another one."""
-        model = self.config.model
-        has_owner = model.provider or split_model(model.default)[0]
-        config = self.config if has_owner else _without_address(self.config)
-        return self._model(_choose(name, config).endpoint)
-
-
-def _choose(wanted: str, config: Config) -> Choice:
-    model = config.model
-    preferences = Preferences(model.provider, model.default, model.base_url, model.api_key, model.max_tokens)
-    return resolve(wanted, preferences, config.environment.secret)
-
-
-def _without_address(config: Config) -> Config:
-    model = msgspec.structs.replace(config.model, base_url="", api_key=None)
-    return msgspec.structs.replace(config, model=model)
+        """A model to fall back on, with a key and an address of its own."""
+        return self._model(self.chooser.choose_stand_in(name).endpoint)
 
 
 def _expectation(schema: Mapping[str, Any] | None) -> Expectation | None:

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import click
 import msgspec
@@ -16,6 +16,7 @@ from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
 from hermes.cli._settings import read_settings
 from hermes.errors import HermesError, UsageError
+from hermes.protocols import Effort
 from hermes.store import Session
 
 SHOWN_VALUE = 100
@@ -32,6 +33,7 @@ SHOWN_VALUE = 100
 @click.option("--tools", multiple=True, metavar="NAME", help="Toolsets or tools to offer, or `none`.")
 @click.option("--explain", is_flag=True, help="Show what would be sent and why, and send nothing.")
 @click.option("--schema", type=click.Path(dir_okay=False), help="A JSON Schema the answer must keep.")
+@click.option("--effort", type=click.Choice(get_args(Effort)), help="How hard the model thinks.")
 @click.option("--max-turns", type=click.IntRange(min=1), help="Model calls allowed for one answer.")
 def command(
     query: str | None,
@@ -44,12 +46,15 @@ def command(
     tools: tuple[str, ...],
     explain: bool,
     schema: str | None,
+    effort: Effort | None,
     max_turns: int | None,
 ) -> int:
     """Ask one question with -q or on standard input, or hold a conversation."""
     if as_json and json_lines:
         raise UsageError("`--json` and `--json-lines` exclude each other", hint="choose one of them")
     runtime = Runtime(read_settings())
+    if is_terminal(sys.stdin) and is_terminal(sys.stderr):
+        runtime.chooser.ask = lambda question: click.confirm(question, err=True)
     renderer: Renderer
     if as_json:
         renderer = JsonRenderer(border())
@@ -69,9 +74,11 @@ def command(
                 session=session,
                 history=history,
                 max_turns=max_turns,
+                effort=effort,
                 output_schema=_read_schema(schema) if schema else None,
                 priced=as_json or json_lines,
             )
+            runner.run(runtime.chooser.look_around(model))
             dialogue = runtime.converse(terms)
             _say_who_serves(runtime, model)
             if explain:

@@ -1,20 +1,22 @@
 """Read and change settings, and see where each one comes from."""
 
+import asyncio
 import os
 import sys
 from typing import Any
 
 import click
 
+from hermes.app import Runtime
 from hermes.cli._border import border, is_terminal
 from hermes.cli._json import json_option, show_json
 from hermes.cli._settings import read_settings
-from hermes.config import Config
+from hermes.config import Config, load
 from hermes.config.edit import set_secret, set_value
 from hermes.config.environment import Environment, read_environment
 from hermes.config.keys import KEYS, Key, find
 from hermes.config.loading import config_path, find_home
-from hermes.errors import UsageError
+from hermes.errors import ConfigError, UsageError
 
 
 @click.group()
@@ -28,7 +30,7 @@ def get(key: str) -> None:
     """Print one setting, or whether a variable is set."""
     config = read_settings()
     value = config.environment.secret(key) if _is_variable(key) else _value(config, find(key))
-    border().show("\n" if value is None else f"{_shown(value)}\n")
+    border().show("\n" if value in (None, "", ()) else f"{_inline(value)}\n")
 
 
 @command.command("set", context_settings={"ignore_unknown_options": True})
@@ -50,6 +52,8 @@ def set_(key: str, value: str | None) -> None:
     else:
         set_value(home, key, value)
         border().say(f"set `{key}` in `{config_path(home)}`")
+    if _is_variable(key) or find(key).is_secret:
+        _bind_key(key)
     environment, _ = read_environment(os.environ, home)
     _say_what_overrides(environment, variable, home, in_env_file=_is_variable(key))
 
@@ -76,6 +80,17 @@ def show(origin: bool, as_json: bool) -> None:
 
 def _is_variable(key: str) -> bool:
     return key.isupper()
+
+
+def _bind_key(name: str) -> None:
+    """A key that is set goes to the host it would be sent to now, and from then on to no other unasked."""
+    try:
+        runtime = Runtime(load(os.environ))
+    except ConfigError as error:
+        border().say(f"warning: {error}")
+        return
+    runtime.chooser.bind(name)
+    asyncio.run(runtime.__aexit__())
 
 
 def _read_value(key: str) -> str:
@@ -106,6 +121,8 @@ def _inline(value: Any) -> str:
             return "null"
         case "" | ():
             return '""'
+        case bool():
+            return str(value).lower()
         case _:
             return str(_shown(value))
 

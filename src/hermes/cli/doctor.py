@@ -5,6 +5,7 @@ import os
 import platform
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Literal
 
 import click
@@ -13,13 +14,12 @@ import msgspec
 from hermes import __version__
 from hermes.agent.lessons import Lessons
 from hermes.app import Runtime
+from hermes.app.survey import survey
 from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._settings import read_settings
-from hermes.errors import HermesError, HttpStatus
-from hermes.protocols import Deadlines, HttpRequest
+from hermes.errors import HermesError, HttpStatus, InvalidResponse
 from hermes.tools.web import select
-from hermes.transports.base import request_headers
 
 REACHED_WITHIN = 3.0
 MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
@@ -50,10 +50,14 @@ def command(offline: bool, as_json: bool) -> int:
 
 async def _examine(offline: bool) -> list[Row]:
     async with Runtime(read_settings()) as runtime:
+        if not offline:
+            with suppress(HermesError):  # what is wrong with the choice is told by the check of the model
+                await runtime.chooser.look_around()
         checks: list[tuple[str, Callable[[Runtime], Awaitable[Row]]]] = [
             ("python", _python),
             ("home", _home),
             ("model", _model),
+            ("provider files", _provider_files),
             ("search", _backends),
             ("documents", _documents),
             ("sessions", _sessions),
@@ -61,7 +65,8 @@ async def _examine(offline: bool) -> list[Row]:
         ]
         if not offline:
             checks.append(("model server", _server))
-        return [await _guarded(name, check, runtime) for name, check in checks]
+        rows = [await _guarded(name, check, runtime) for name, check in checks]
+        return rows + await _providers(runtime, live=not offline)
 
 
 async def _guarded(name: str, check: Callable[[Runtime], Awaitable[Row]], runtime: Runtime) -> Row:
@@ -91,8 +96,32 @@ async def _model(runtime: Runtime) -> Row:
     endpoint = choice.endpoint
     where = f" at {endpoint.base_url}" if endpoint.base_url else ""
     detail = f"{endpoint.provider.name}/{endpoint.model}{where} ({choice.reason})"
-    fix = None if endpoint.base_url else "for a larger model set `CUSTOM_BASE_URL` and use `-m custom/MODEL`"
+    fix = None if endpoint.base_url else "for a larger model see what `hermes models` offers"
     return Row("model", "ok", detail, fix)
+
+
+async def _provider_files(runtime: Runtime) -> Row:
+    registry = runtime.chooser.registry
+    if registry.problems:
+        hints = dict.fromkeys(problem.hint for problem in registry.problems if problem.hint)
+        return Row("provider files", "warning", "; ".join(map(str, registry.problems)), "; ".join(hints))
+    return Row("provider files", "ok", f"{len(registry.names())} providers are known")
+
+
+async def _providers(runtime: Runtime, *, live: bool) -> list[Row]:
+    """The model servers of this machine, and every provider that has a key and cannot be used."""
+    offers = await survey(runtime.chooser, fresh=live, live=live)
+    found = [
+        Row("local server", "ok", f"{offer.reason}: use it with `-m {offer.name}/{offer.default_model}`")
+        for offer in offers
+        if offer.is_local_server
+    ]
+    broken = [
+        Row("provider", "warning", f"{offer.name}: {offer.reason}", offer.fix)
+        for offer in offers
+        if offer.key and not offer.usable
+    ]
+    return found + broken
 
 
 async def _backends(runtime: Runtime) -> Row:
@@ -126,23 +155,20 @@ async def _server(runtime: Runtime) -> Row:
     endpoint = runtime.choose_model().endpoint
     if not endpoint.base_url:
         return Row("model server", "ok", "none needed: the model runs in this process")
-    request = HttpRequest(
-        "GET",
-        f"{endpoint.base_url.rstrip('/')}/models",
-        headers=request_headers(endpoint),
-        deadlines=Deadlines(REACHED_WITHIN, REACHED_WITHIN, REACHED_WITHIN, REACHED_WITHIN),
-    )
-    try:
-        async with runtime.wire(endpoint.provider).open(request) as reply:
-            await reply.read()
-    except HttpStatus as error:
-        if error.status in (401, 403):
+    listing = await runtime.chooser.catalog.models(endpoint, fresh=True, seconds=REACHED_WITHIN)
+    match listing.problem:
+        case None if listing.source == "static":
+            return Row("model server", "ok", "not asked: it has no list of models")
+        case None:
+            return Row("model server", "ok", "answers, and lists its models")
+        case HttpStatus(status=status) if status in (401, 403):
             key = " or ".join(f"`{name}`" for name in endpoint.provider.key_env)
             return Row(
-                "model server",
-                "failed",
-                f"the server refuses the key (status {error.status})",
-                f"check {key}",
+                "model server", "failed", f"the server refuses the key (status {status})", f"check {key}"
             )
-        return Row("model server", "ok", f"answers (status {error.status} for its list of models)")
-    return Row("model server", "ok", "answers, and lists its models")
+        case HttpStatus(status=status):
+            return Row("model server", "ok", f"answers (status {status} for its list of models)")
+        case InvalidResponse():
+            return Row("model server", "ok", "answers (its list of models cannot be read)")
+        case error:
+            raise error

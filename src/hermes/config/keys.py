@@ -1,15 +1,17 @@
 """Every key a person can set, derived from the settings' own fields; and how its values are checked."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from hermes.config.secret import Secret
-from hermes.config.settings import SECTIONS, AtLeastOne, Names
+from hermes.config.settings import SECTIONS, AtLeastOne, Names, NotNegative
 from hermes.errors import ConfigError, UnknownName
+from hermes.protocols import Effort
 
 _LONGEST_SHOWN = 40
+_SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -43,9 +45,9 @@ class Key(msgspec.Struct, frozen=True):
             raise ConfigError(f"{where} must be {error}, not {self._shown(value)}") from None
 
     def parse_given(self, value: object, where: str) -> object:
-        """The same for a flag or a variable, where text may spell a number."""
-        spells_number = isinstance(value, str) and self.check in (_whole, _positive)
-        return self.parse(_number_in(str(value)) if spells_number else value, where)
+        """The same for a flag or a variable, where text may spell a number or a yes or no."""
+        read = _SPELLED.get(self.check) if isinstance(value, str) else None
+        return self.parse(read(str(value)) if read else value, where)
 
     def _shown(self, value: object) -> str:
         match value:
@@ -69,6 +71,17 @@ def _cut(text: str) -> str:
 def _number_in(text: str) -> int | str:
     digits = text.strip().removeprefix("-")
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else text
+
+
+def _fraction_in(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _switch_in(text: str) -> bool | str:
+    return _SWITCHES.get(text.strip().lower(), text)
 
 
 def _text(value: object) -> str:
@@ -102,13 +115,41 @@ def _positive(value: object) -> int:
     return _whole(value)
 
 
+def _not_negative(value: object) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
+        return float(value)
+    raise ValueError("a number that is not negative")
+
+
+def _switch(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise ValueError("`true` or `false`")
+
+
+def _effort(value: object) -> str:
+    levels = get_args(Effort)
+    if value in levels:
+        return str(value)
+    raise ValueError("one of " + ", ".join(f"`{level}`" for level in levels))
+
+
 _CHECKS: Mapping[object, Callable[[Any], object]] = {
     str: _text,
     int: _whole,
     AtLeastOne: _positive,
     AtLeastOne | None: _positive,
+    NotNegative | None: _not_negative,
+    bool: _switch,
+    Effort | None: _effort,
     Secret | None: _secret,
     Names: _names,
+}
+_SPELLED: Mapping[object, Callable[[str], object]] = {
+    _whole: _number_in,
+    _positive: _number_in,
+    _not_negative: _fraction_in,
+    _switch: _switch_in,
 }
 
 

@@ -29,6 +29,10 @@ class Secret:
         """The value itself: for the wire and for files of mode 0600, never for people or logs."""
         return self._value
 
+    def split(self) -> "tuple[Secret, ...]":
+        """The secrets in a value that may hold several, separated by commas."""
+        return tuple(Secret(part.strip()) for part in self._value.split(",") if part.strip())
+
     def __repr__(self) -> str:
         return STARS
 
@@ -49,7 +53,9 @@ class Redactor:
     """Replaces the secrets' values in text, plain and in the encodings they travel in."""
 
     def __init__(self, secrets: Iterable[Secret]) -> None:
-        self._values = frozenset(secret.reveal() for secret in secrets)
+        whole = tuple(secrets)
+        parts = (part for secret in whole for part in secret.split())
+        self._values = frozenset(secret.reveal() for secret in (*whole, *parts))
 
     def __repr__(self) -> str:
         return f"Redactor({len(self._values)} secrets)"

@@ -7,9 +7,11 @@ import msgspec
 
 from hermes.config.environment import Environment
 from hermes.config.secret import Redactor, Secret
+from hermes.protocols import Effort
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Names = tuple[str, ...]
+NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class ModelSettings(msgspec.Struct, frozen=True):
@@ -20,6 +22,10 @@ class ModelSettings(msgspec.Struct, frozen=True):
     max_tokens: AtLeastOne | None = None
     fallback: Names = ()
     patience: AtLeastOne = 30
+    context_window: AtLeastOne | None = None
+    effort: Effort | None = None
+    temperature: NotNegative | None = None
+    local_servers: bool = True
 
 
 class WebSettings(msgspec.Struct, frozen=True):

@@ -25,7 +25,7 @@ class _AsWritten(VersionedResolver):
     versioned_resolver: Mapping[str, object] = {}
 
 
-def changed(text: str, file: str, key: Key, value: str | int) -> str:
+def changed(text: str, file: str, key: Key, value: str | float) -> str:
     """The text with the key set. Raises `ConfigError` unless that is all that reading it back finds changed.
 
     Our own reader goes first, so that a hostile file never reaches ruamel's loader.
@@ -52,7 +52,7 @@ def _comments(text: str) -> Counter[str]:
     return Counter(comment.rstrip() for comment in re.findall(r"(?:^|[ \t])(#.*)", text, re.MULTILINE))
 
 
-def _round_trip(text: str, key: Key, value: str | int) -> str:
+def _round_trip(text: str, key: Key, value: str | float) -> str:
     yaml = YAML(typ="rt")
     yaml.Resolver = _AsWritten
     yaml.preserve_quotes = True
@@ -86,9 +86,9 @@ def _indents(root: CommentedMap) -> tuple[int, int]:
     return mapping, next((indent for kind, indent in blocks if kind is CommentedSeq), 0)
 
 
-def _scalar(value: str | int) -> Any:
-    if isinstance(value, int):
-        return PlainScalarString(str(value))
+def _scalar(value: str | float) -> Any:
+    if isinstance(value, int | float):
+        return PlainScalarString(str(value).lower())
     return value if resolve(value) == value else DoubleQuotedScalarString(value)
 
 

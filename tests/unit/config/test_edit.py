@@ -32,6 +32,24 @@ def test_a_missing_home_and_file_are_made_private(tmp_path):
     assert os.listdir(home) == ["config.yaml"]
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "value", "written"),
+    [
+        ("model.local_servers", "off", False, "local_servers: false"),
+        ("model.local_servers", "TRUE", True, "local_servers: true"),
+        ("model.temperature", "0.7", 0.7, "temperature: 0.7"),
+        ("model.temperature", "1e-7", 1e-7, "temperature: 1e-07"),
+        ("model.temperature", "1", 1.0, "temperature: 1.0"),
+        ("model.effort", "none", "none", "effort: none"),
+        ("model.context_window", "8192", 8192, "context_window: 8192"),
+    ],
+)
+def test_switches_and_numbers_are_written_as_yaml_spells_them(tmp_path, path, text, value, written):
+    set_value(str(tmp_path), path, text)
+    assert (tmp_path / "config.yaml").read_text() == f"model:\n  {written}\n"
+    assert value_of(tmp_path, path) == value
+
+
 COMMENTED = """\
 # Mine, do not touch.
 model:   # who answers

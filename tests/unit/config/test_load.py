@@ -234,3 +234,41 @@ def test_a_non_utf8_locale_reads_the_same(home):
         [sys.executable, "-c", code, str(home)], capture_output=True, text=True, check=True, env=environ
     )
     assert done.stdout.strip() == r"'mod\xe8le'"
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "value"),
+    [
+        ("HERMES_MODEL_LOCAL_SERVERS", "false", False),
+        ("HERMES_MODEL_LOCAL_SERVERS", "Off", False),
+        ("HERMES_MODEL_LOCAL_SERVERS", "yes", True),
+        ("HERMES_MODEL_TEMPERATURE", "0.7", 0.7),
+        ("HERMES_MODEL_TEMPERATURE", "0", 0.0),
+        ("HERMES_MODEL_EFFORT", "high", "high"),
+        ("HERMES_MODEL_CONTEXT_WINDOW", "8192", 8192),
+    ],
+)
+def test_a_variable_spells_a_switch_a_fraction_or_a_word(tmp_path, variable, text, value):
+    config = load({"HERMES_HOME": str(tmp_path), variable: text})
+    assert getattr(config.model, variable.removeprefix("HERMES_MODEL_").lower()) == value
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("local_servers: maybe", "must be `true` or `false`"),
+        ("local_servers: 1", "must be `true` or `false`"),
+        ("temperature: -1", "must be a number that is not negative"),
+        ("temperature: .nan", "must be a number that is not negative"),
+        ("temperature: true", "must be a number that is not negative"),
+        ("effort: hard", "must be one of `none`, `minimal`"),
+        ("effort: [high]", "must be one of `none`, `minimal`"),
+        ("context_window: 0", "must be at least 1"),
+    ],
+)
+def test_a_setting_of_the_wrong_kind_says_what_it_must_be(tmp_path, line, words):
+    (tmp_path / "config.yaml").write_text(f"model:\n  {line}\n")
+    with pytest.raises(ConfigError) as caught:
+        load({"HERMES_HOME": str(tmp_path)})
+    assert words in str(caught.value)
+    assert "config.yaml:2" in str(caught.value)

@@ -7,8 +7,10 @@ import pytest
 from hermes.errors import ConfigError, ProviderDown, RateLimited
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Request, ToolSpec
-from hermes.providers.base import load
+from hermes.providers.base import Registry
 from simulators.vendors import built, endpoint_of, transport_of
+
+load = Registry().load
 
 THINKING = (
     "thinking", "reasoning", "reasoning_effort", "verbosity", "think", "extra_body", "enable_thinking",

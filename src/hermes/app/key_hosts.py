@@ -1,0 +1,53 @@
+"""A stored key stays with the host it was entered for, whatever address is set later."""
+
+from collections.abc import Callable
+from hashlib import sha256
+
+from hermes.errors import NotConfigured
+from hermes.protocols import Notebook, Revealable
+from hermes.providers.base import Choice, Keys
+from hermes.providers.base.address import host, is_loopback
+
+TOPIC = "key host"
+
+Ask = Callable[[str], bool]
+"""Puts a yes-or-no question to the user."""
+
+
+def bind(keys: Keys, url: str, notes: Notebook) -> None:
+    """Remember that these keys are for the host of this address."""
+    for key in keys.values:
+        notes.write(TOPIC, _print(key), host(url))
+
+
+def check(choice: Choice, notes: Notebook, ask: Ask | None) -> None:
+    """Let the keys of a choice go to its host, or raise `NotConfigured`.
+
+    A key that was never used may go where its provider is, to this machine, and to any host of a
+    provider that has none of its own. What else it is to meet is a question for the user.
+    """
+    keys, url = choice.keys, choice.endpoint.base_url
+    if keys is None or not keys.are_stored:
+        return
+    bound = [notes.read(TOPIC, _print(key)) for key in keys.values]
+    if all(known == host(url) for known in bound):
+        return
+    elsewhere = next((known for known in bound if known and known != host(url)), None)
+    is_expected = not choice.own_hosts or host(url) in choice.own_hosts or is_loopback(url)
+    if elsewhere or not is_expected:
+        _ask_for(keys, elsewhere or choice.own_hosts[0], host(url), ask)
+    bind(keys, url, notes)
+
+
+def _ask_for(keys: Keys, meant: str, other: str, ask: Ask | None) -> None:
+    if ask is not None and ask(f"send the key stored for {meant} to {other}?"):
+        return
+    raise NotConfigured(
+        f"the key in `{keys.name}` is stored for `{meant}` and was not sent to `{other}`",
+        hint=f"run `hermes config set {keys.name}` again to use a key for `{other}`",
+    )
+
+
+def _print(key: Revealable) -> str:
+    """What tells keys apart and gives none away."""
+    return sha256(key.reveal().encode()).hexdigest()[:16]

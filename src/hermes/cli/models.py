@@ -1,0 +1,116 @@
+"""See which models can be used, and what is missing for the others."""
+
+import asyncio
+from collections.abc import Sequence
+
+import click
+
+from hermes.app import Runtime
+from hermes.app.catalog import Listing, completed
+from hermes.app.survey import Offer, survey
+from hermes.cli._border import border, one_line
+from hermes.cli._json import json_option, show_json
+from hermes.cli._settings import read_settings
+from hermes.errors import ConfigError, HermesError
+from hermes.protocols import Endpoint, Provider
+from hermes.providers.base.listing import ModelInfo
+
+_SAID = {
+    "live": "as the server lists them",
+    "cached": "as the server listed them within the hour",
+    "static": "as this version of Hermes knows them",
+}
+
+
+@click.command()
+@click.argument("provider", required=False)
+@click.option("--refresh", is_flag=True, help="Ask the servers, whatever is remembered.")
+@click.option("--offline", is_flag=True, help="Ask no server.")
+@json_option
+def command(provider: str | None, refresh: bool, offline: bool, as_json: bool) -> None:
+    """See which providers can be used and what the others need, or the models of one PROVIDER."""
+    asyncio.run(_run(provider, fresh=refresh, live=not offline, as_json=as_json))
+
+
+async def _run(name: str | None, *, fresh: bool, live: bool, as_json: bool) -> None:
+    async with Runtime(read_settings()) as runtime:
+        if name is None:
+            await _show_all(runtime, fresh=fresh, live=live, as_json=as_json)
+        else:
+            provider = runtime.chooser.registry.load(name)
+            await _show_one(runtime, provider, fresh=fresh, live=live, as_json=as_json)
+
+
+async def _show_all(runtime: Runtime, *, fresh: bool, live: bool, as_json: bool) -> None:
+    offers = await survey(runtime.chooser, fresh=fresh, live=live)
+    for problem in runtime.chooser.registry.problems:
+        border().say(f"warning: {problem}")
+    if as_json:
+        show_json({"providers": offers})
+    else:
+        border().show(_table([_offer_cells(offer) for offer in offers]))
+
+
+def _offer_cells(offer: Offer) -> list[str]:
+    if not offer.usable:
+        missing = offer.reason if offer.key else offer.fix or offer.reason
+        return ["✗", offer.name, offer.default_model, one_line(missing)]
+    count = f", {_count(offer.models)}" if offer.models else ""
+    return ["✓", offer.name, offer.default_model, f"{one_line(offer.reason)}{count}"]
+
+
+def _count(models: int) -> str:
+    return "1 model" if models == 1 else f"{models} models"
+
+
+async def _show_one(runtime: Runtime, provider: Provider, *, fresh: bool, live: bool, as_json: bool) -> None:
+    missing: HermesError | None = None
+    try:
+        endpoint = runtime.chooser.admit(runtime.chooser.resolver().consider(provider)).endpoint
+    except ConfigError as error:
+        missing, live = error, False
+        endpoint = Endpoint(provider=provider, model="", base_url="")
+    listing = await runtime.chooser.catalog.models(endpoint, fresh=fresh, live=live)
+    models = completed(listing.models, provider.name) if provider.engine is None else listing.models
+    problem = missing or listing.problem
+    if problem is not None:
+        border().say(f"warning: {problem}" + (f"\nhint: {problem.hint}" if problem.hint else ""))
+    if as_json:
+        show_json(_object(provider, endpoint, listing, models))
+        return
+    border().say(f"{_count(len(models))} of `{provider.name}`, {_SAID[listing.source]}")
+    border().show(_table([_model_cells(model) for model in models]))
+
+
+def _object(provider: Provider, endpoint: Endpoint, listing: Listing, models: Sequence[ModelInfo]) -> object:
+    return {
+        "provider": provider.name,
+        "base_url": endpoint.base_url,
+        "default_model": provider.default_model,
+        "source": listing.source,
+        "models": models,
+    }
+
+
+def _model_cells(model: ModelInfo) -> list[str]:
+    able = [word for word in ("tools", "images", "reasoning") if getattr(model, word)]
+    return [model.id, _tokens(model.context_window), _price(model), " ".join(able)]
+
+
+def _tokens(count: int | None) -> str:
+    if count is None:
+        return "-"
+    return f"{count / 1_000_000:.3g}M" if count >= 1_000_000 else f"{count / 1000:.3g}k"
+
+
+def _price(model: ModelInfo) -> str:
+    if model.input_price is None or model.output_price is None:
+        return "-"
+    return f"${model.input_price:.4g} in, ${model.output_price:.4g} out"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as lines whose columns align."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "".join(f"{line.rstrip()}\n" for line in lines)
