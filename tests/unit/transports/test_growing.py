@@ -78,6 +78,7 @@ def test_an_object_ends_in_its_list_with_other_fields_or_without():
     encode = GrowingJson()
     assert encode({"a": 1}, "items", [1, 2]) == b'{"a":1,"items":[1,2]}'
     assert encode({}, "items", []) == b'{"items":[]}'
+    assert encode({}, "items", (1, 2)) == encode({}, "items", (1, 2)) == b'{"items":[1,2]}'
 
 
 def test_an_item_that_was_encoded_is_not_looked_at_again():
