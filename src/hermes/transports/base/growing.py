@@ -64,11 +64,11 @@ class GrowingJson:
 
     def __call__(self, fields: Mapping[str, Any], name: str, items: Sequence[Any]) -> bytes:
         """An object of these fields, and then the list `items` under `name`."""
-        self._take(items)
+        self._take(items if isinstance(items, list) else list(items))
         head = msgspec.json.encode(fields)[:-1]
         return b"".join((head, b',"' if fields else b'"', name.encode(), b'":[', self._bytes, b"]}"))
 
-    def _take(self, items: Sequence[Any]) -> None:
+    def _take(self, items: list[Any]) -> None:
         kept = self._forget_changed(items)
         for item in items[kept:]:
             encoded = msgspec.json.encode(item)
@@ -76,7 +76,7 @@ class GrowingJson:
             self._ends.append(len(self._bytes))
             self._items.append(item)
 
-    def _forget_changed(self, items: Sequence[Any]) -> int:
+    def _forget_changed(self, items: list[Any]) -> int:
         """Keep the items at the start that are still the same; says how many.
 
         Equal items are not enough to go by, since `1` equals `True`: one item near the end must be the
@@ -89,7 +89,7 @@ class GrowingJson:
         if size and items[size - 1] is not known[size - 1]:
             size = 0
         del known[size:]
-        while items[:size] != known:
+        while size and items[:size] != known:
             size //= 2
             del known[size:]
         del self._ends[size:]

@@ -45,7 +45,8 @@ class Conversation:
         for at in marked:
             if self._ends[at] >= 0:
                 wire[self._ends[at]] = _marked(wire[self._ends[at]])
-        return wire + self._waiting()
+        wire += self._waiting()
+        return wire
 
     def _put(self, message: Message) -> None:
         if self._instruction and not self._wire:
