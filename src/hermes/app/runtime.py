@@ -9,7 +9,7 @@ from hermes import discover
 from hermes.agent.loop import Conversation, Price
 from hermes.agent.send import ModelClient
 from hermes.app.dialogue import Dialogue, Journal, Standing, Terms
-from hermes.app.services import Services
+from hermes.app.services import Services, working_folder
 from hermes.config import Config
 from hermes.errors import StoreError
 from hermes.events import Notice
@@ -127,11 +127,3 @@ def _new_session(endpoint: Endpoint) -> Session:
         model=endpoint.model,
         cwd=working_folder(),
     )
-
-
-def working_folder() -> str:
-    """Where we are, or empty when that folder is gone."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""

@@ -54,9 +54,7 @@ def tool(
     hints = get_type_hints(function, include_extras=True)
     parameters = dict(list(inspect.signature(function).parameters.items())[1:])
     return Tool(
-        spec=ToolSpec(
-            name=function.__name__, description=description, parameters=_schema(parameters, hints)
-        ),
+        spec=ToolSpec(name=function.__name__, description=description, parameters=_schema(parameters, hints)),
         toolset=toolset,
         run=function,
         effect=effect,

@@ -10,7 +10,9 @@ _KEYS_IN_HOME = re.compile(
     r"|config/gh/hosts\.yml|config/gcloud/.*|azure/.*|gnupg/.*|password-store/.*|bash_history|zsh_history)"
 )
 _NOT_A_KEY = re.compile(r"\.ssh/(?:.*\.pub|known_hosts.*|config|authorized_keys)")
-_SECRET_NAMES = re.compile(r"[._]netrc|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|\.env(?:\.[\w.-]+)?|.*\.p12|.*\.pfx")
+_SECRET_NAMES = re.compile(
+    r"[._]netrc|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|\.env(?:\.[\w.-]+)?|.*\.p12|.*\.pfx"
+)
 _TEMPLATES = re.compile(r"\.env\.(?:example|sample|template|dist|defaults?)")
 _PROCESS_ENVIRONMENT = re.compile(r"/proc/.*/environ")
 _SHADOW = frozenset(("/etc/shadow", "/etc/gshadow", "/etc/sudoers"))

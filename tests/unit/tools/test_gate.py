@@ -298,6 +298,8 @@ def test_any_text_gets_a_verdict(command):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.sampled_from(FORBIDDEN), st.sampled_from(["; ", " && ", "\n", " | "]), st.sampled_from(ORDINARY[:20]))
+@given(
+    st.sampled_from(FORBIDDEN), st.sampled_from(["; ", " && ", "\n", " | "]), st.sampled_from(ORDINARY[:20])
+)
 def test_harm_is_found_after_whatever_comes_before(harm, joint, harmless):
     assert one(f"{harmless}{joint}{harm}") == "forbidden"

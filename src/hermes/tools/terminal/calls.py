@@ -10,7 +10,7 @@ from hermes.tools.terminal.words import UNKNOWN, Redirect, Simple, TooTangled, r
 DEEPEST = 8
 MOST_WRAPPERS = 16
 
-SHELLS = frozenset("sh bash dash zsh ksh fish ash busybox-sh".split())
+SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox-sh"])
 SPEAKERS = frozenset(("echo", "printf"))
 
 _STARTERS: Mapping[str, tuple[str, int]] = {

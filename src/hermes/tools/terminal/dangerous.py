@@ -9,9 +9,27 @@ from hermes.tools.terminal.words import Simple
 
 Rule = Callable[[Call, Places], str | None]
 
-_FETCHERS = frozenset("curl wget fetch aria2c http https lynx nc ncat".split())
-_DATA_ONLY = SPEAKERS | frozenset("ls stat test [ [[ git touch chmod chown find basename dirname export".split())
-_DATABASES = frozenset("psql mysql mariadb sqlite3 sqlcmd duckdb clickhouse-client cqlsh sqlplus".split())
+_FETCHERS = frozenset(["curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "nc", "ncat"])
+_DATA_ONLY = SPEAKERS | frozenset(
+    [
+        "ls",
+        "stat",
+        "test",
+        "[",
+        "[[",
+        "git",
+        "touch",
+        "chmod",
+        "chown",
+        "find",
+        "basename",
+        "dirname",
+        "export",
+    ]
+)
+_DATABASES = frozenset(
+    ["psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "duckdb", "clickhouse-client", "cqlsh", "sqlplus"]
+)
 _SQL = re.compile(r"\bdrop\s+(?:table|database|schema|index|view|user|role)\b|\btruncate\s+(?:table\s+)?\w")
 _SQL_DELETE = re.compile(r"\bdelete\s+from\s+([^;]{0,2000})")
 _INTERPRETERS = re.compile(
@@ -22,9 +40,25 @@ _OPEN_MODES = re.compile(
     r"0?[0-7]?[0-7]{2}[2367]|[2467][0-7]{3}|[ug]*[ao][ugoa]*[+=][rxXst]*w[rwxXst]*|[ugoa]*[+=][rwxX]*s[rwxXst]*"
 )
 _KILLS = re.compile(r"-(?:s(?:ig)?)?(?:9|kill)", re.I)
-_CONTAINER_ENDS = frozenset("stop kill rm rmi restart down prune pause remove".split())
-_SERVICE_ENDS = frozenset("stop disable mask kill restart isolate unload bootout remove".split())
-_DISK_TOOLS = frozenset("fdisk sfdisk cfdisk gdisk sgdisk parted lvremove vgremove pvremove cryptsetup mkswap".split())
+_CONTAINER_ENDS = frozenset(["stop", "kill", "rm", "rmi", "restart", "down", "prune", "pause", "remove"])
+_SERVICE_ENDS = frozenset(
+    ["stop", "disable", "mask", "kill", "restart", "isolate", "unload", "bootout", "remove"]
+)
+_DISK_TOOLS = frozenset(
+    [
+        "fdisk",
+        "sfdisk",
+        "cfdisk",
+        "gdisk",
+        "sgdisk",
+        "parted",
+        "lvremove",
+        "vgremove",
+        "pvremove",
+        "cryptsetup",
+        "mkswap",
+    ]
+)
 _GIT_VALUED = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace"))
 
 
@@ -68,7 +102,9 @@ def changes_guarded(call: Call, places: Places) -> str | None:
 
 
 def _changed(call: Call) -> Iterator[str]:
-    yield from (redirect.target for redirect in call.redirects if ">" in redirect.operator and redirect.target)
+    yield from (
+        redirect.target for redirect in call.redirects if ">" in redirect.operator and redirect.target
+    )
     if call.name in ("tee", "truncate", "rm", "unlink", "touch", "chmod", "chown", "mv", "rmdir"):
         yield from call.operands
     elif call.name in ("cp", "install", "ln", "scp", "rsync"):
@@ -118,7 +154,9 @@ def _pipeline(simple: Simple | None) -> Iterator[str]:
 def runs_code(call: Call, _places: Places) -> str | None:
     if not _INTERPRETERS.fullmatch(call.name):
         return None
-    first = next((word for word in call.arguments if not word.startswith("-") or _CODE_FLAGS.fullmatch(word)), "")
+    first = next(
+        (word for word in call.arguments if not word.startswith("-") or _CODE_FLAGS.fullmatch(word)), ""
+    )
     is_fed = bool(call.documents or call.feeder) and not set(call.operands) - {"-"}
     return "it runs code that no rule can read" if is_fed or _CODE_FLAGS.fullmatch(first) else None
 
@@ -142,7 +180,9 @@ def kills(call: Call, _places: Places) -> str | None:
     if call.name not in ("kill", "pkill", "killall"):
         return None
     words = call.arguments
-    signal = next((f"-{value}" for flag, value in zip(words, words[1:], strict=False) if flag in ("-s", "--signal")), "")
+    signal = next(
+        (f"-{value}" for flag, value in zip(words, words[1:], strict=False) if flag in ("-s", "--signal")), ""
+    )
     if any(_KILLS.fullmatch(word) for word in (*words, signal)):
         return "it ends a program by force"
     if any(is_unknown(word) for word in words) or any("hermes" in word for word in words):
@@ -156,7 +196,9 @@ def loses_git_work(call: Call, _places: Places) -> str | None:
     verb, rest = _git_verb(call.arguments)
     lost: Mapping[str, bool] = {
         "reset": "--hard" in rest,
-        "push": any(word in ("-f", "-d", "--delete", "--mirror") or word.startswith(("--force", "+")) for word in rest),
+        "push": any(
+            word in ("-f", "-d", "--delete", "--mirror") or word.startswith(("--force", "+")) for word in rest
+        ),
         "clean": any(word == "--force" or re.fullmatch(r"-[a-eg-zA-Z]*f[a-zA-Z]*", word) for word in rest),
         "branch": "-D" in rest or ("--delete" in rest and "--force" in rest),
         "stash": bool({"drop", "clear"} & set(rest)),
@@ -177,7 +219,9 @@ def _git_verb(arguments: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 
 
 def is_someone_else(call: Call, _places: Places) -> str | None:
-    return "it runs with the rights of another user" if call.name in ("sudo", "doas", "su", "pkexec") else None
+    return (
+        "it runs with the rights of another user" if call.name in ("sudo", "doas", "su", "pkexec") else None
+    )
 
 
 def changes_disks(call: Call, _places: Places) -> str | None:

@@ -13,19 +13,77 @@ _DISK = re.compile(
     r"|mapper/.+|disk/.+|mem|kmem|port)"
 )
 _SYSTEM_FOLDERS = frozenset(
-    "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /opt /proc /root /run /sbin /srv /sys /usr /var"
-    " /usr/bin /usr/lib /usr/lib64 /usr/local /usr/sbin /usr/share /var/lib /var/log"
-    " /applications /library /system /users /volumes /private /private/etc /private/var".split()
+    [
+        "/",
+        "/bin",
+        "/boot",
+        "/dev",
+        "/etc",
+        "/home",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/opt",
+        "/proc",
+        "/root",
+        "/run",
+        "/sbin",
+        "/srv",
+        "/sys",
+        "/usr",
+        "/var",
+        "/usr/bin",
+        "/usr/lib",
+        "/usr/lib64",
+        "/usr/local",
+        "/usr/sbin",
+        "/usr/share",
+        "/var/lib",
+        "/var/log",
+        "/applications",
+        "/library",
+        "/system",
+        "/users",
+        "/volumes",
+        "/private",
+        "/private/etc",
+        "/private/var",
+    ]
 )
 _ALL_OF_IT = re.compile(r"[*.]+|\.?\[[^\]]*\]\*?|\.\?\?\*|\{[*.,]+\}")
 _GLOB = frozenset("*?[{")
 _FIND_TESTS = frozenset(
-    "-name -iname -path -ipath -regex -iregex -wholename -type -mtime -mmin -atime -amin -ctime -cmin -newer -size"
-    " -empty -user -group -perm -maxdepth -nouser -nogroup".split()
+    [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-regex",
+        "-iregex",
+        "-wholename",
+        "-type",
+        "-mtime",
+        "-mmin",
+        "-atime",
+        "-amin",
+        "-ctime",
+        "-cmin",
+        "-newer",
+        "-size",
+        "-empty",
+        "-user",
+        "-group",
+        "-perm",
+        "-maxdepth",
+        "-nouser",
+        "-nogroup",
+    ]
 )
 _POWER = frozenset(("shutdown", "reboot", "halt", "poweroff"))
 _ASKS_ONLY = frozenset(("-c", "--help", "--version"))
-_POWER_STATES = frozenset("poweroff reboot halt kexec suspend hibernate hybrid-sleep soft-reboot".split())
+_POWER_STATES = frozenset(
+    ["poweroff", "reboot", "halt", "kexec", "suspend", "hibernate", "hybrid-sleep", "soft-reboot"]
+)
 _WRITES_ALL = frozenset(("tee", "shred", "truncate", "mv"))
 _WRITES_LAST = frozenset(("cp", "install", "rsync"))
 
@@ -62,7 +120,9 @@ def is_vital(target: str, places: Places) -> bool:
 
 
 def makes_filesystem(call: Call, _places: Places) -> str | None:
-    is_one = call.name == "mkfs" or call.name.startswith(("mkfs.", "newfs_")) or call.name in ("mke2fs", "wipefs")
+    is_one = (
+        call.name == "mkfs" or call.name.startswith(("mkfs.", "newfs_")) or call.name in ("mke2fs", "wipefs")
+    )
     return "it makes a new file system over what is there" if is_one else None
 
 

@@ -31,7 +31,25 @@ _BRACED = re.compile(r"\$\{[^{}]*\}")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
 _DEFINES = re.compile(r"\([ \t]*\)")
 _LISTED = re.compile(r"\{[^{}\s]*,[^{}\s]*\}")
-_KEYWORDS = frozenset("if then else elif fi do done while until { } ! time coproc esac".split())
+_KEYWORDS = frozenset(
+    [
+        "if",
+        "then",
+        "else",
+        "elif",
+        "fi",
+        "do",
+        "done",
+        "while",
+        "until",
+        "{",
+        "}",
+        "!",
+        "time",
+        "coproc",
+        "esac",
+    ]
+)
 _SPECIAL = tuple("?$!@*#-0123456789{")
 _DECLARES = frozenset(("export", "declare", "local", "readonly", "typeset"))
 
@@ -66,7 +84,10 @@ def read(text: str, home: str = "~") -> list[Simple]:
     for simple in reader.found:
         feeder = simple.fed_by
         simple.is_recursive = bool(
-            feeder and simple.words and feeder.words[:1] == simple.words[:1] and simple.words[0] in reader.defined
+            feeder
+            and simple.words
+            and feeder.words[:1] == simple.words[:1]
+            and simple.words[0] in reader.defined
         )
     return reader.found
 
