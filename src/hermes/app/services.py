@@ -25,7 +25,7 @@ class Services:
     def __init__(self, config: Config, *, folder: str | None = None, approve: Approver | None = None) -> None:
         self._config = config
         self.folder = os.path.realpath(folder) if folder is not None else working_folder()
-        self.approve: Approver = approve or _nobody
+        self.approve: Approver = _nobody if approve is None else approve
         self.notices: list[Notice] = []
 
     @cached_property
@@ -79,7 +79,7 @@ class Services:
             self._index.close()
 
 
-async def _nobody(_wanted: Approval) -> bool:
+async def _nobody(wanted: Approval) -> bool:  # noqa: ARG001 - the name is the seam's
     return False
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -117,8 +118,7 @@ def _is(value: object, wanted: str) -> bool:
         case "integer":
             return isinstance(value, int) and not isinstance(value, bool)
         case "number":
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            return is_number and abs(value) < float("inf")  # type: ignore[arg-type]
+            return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
         case "array":
             return isinstance(value, list)
         case _:

@@ -96,7 +96,8 @@ def _diff(before: str, after: str, shown: str) -> str:
 
 
 def _places(old: str, before: str) -> str:
-    at, lines = before.find(old), []
+    lines: list[str] = []
+    at = before.find(old)
     while at >= 0 and len(lines) < _SHOWN_PLACES:
         lines.append(str(before.count("\n", 0, at) + 1))
         at = before.find(old, at + len(old))

@@ -79,7 +79,7 @@ async def _talk(worker: asyncio.subprocess.Process, wanted: Wanted, found: list[
     worker.stdin.write(msgspec.json.encode(wanted))
     worker.stdin.close()
     async for line in worker.stdout:
-        said = msgspec.json.decode(line, type=Match | Finished)  # type: ignore[arg-type]
+        said = msgspec.json.decode(line, type=Match | Finished)
         if isinstance(said, Finished):
             return said
         found.append(said)

@@ -5,8 +5,9 @@ from collections import deque
 from collections.abc import Iterator
 
 _NAMES = """
-.git .hg .svn .jj CVS __pycache__ .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .tox .nox
-.cache .venv venv .venvs node_modules bower_components .eggs .gradle .terraform .next .nuxt .parcel-cache .DS_Store
+.git .hg .svn .jj CVS __pycache__ .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+.tox .nox .cache .venv venv .venvs node_modules bower_components .eggs .gradle .terraform .next .nuxt
+.parcel-cache .DS_Store
 """
 SKIPPED = frozenset(_NAMES.split())
 

@@ -41,7 +41,7 @@ class Services(Protocol):
 async def terminal(
     services: Services,
     command: Annotated[str, Param("The command, as typed at a shell prompt. It gets no input.")],
-    timeout: Annotated[
+    timeout: Annotated[  # noqa: ASYNC109 - the name that models know
         int, Param("Seconds after which it is ended, at most 600.", minimum=1, maximum=LONGEST_TIMEOUT)
     ] = DEFAULT_TIMEOUT,
     folder: Annotated[str, Param("The folder to run it in, relative to the working folder.")] = ".",
@@ -62,7 +62,7 @@ async def terminal(
     environment = {**services.clean_environment(), **_NOBODY_LOOKS}
     seconds = min(max(timeout, 1), LONGEST_TIMEOUT)
     try:
-        ran = await run(command, folder=here, environment=environment, timeout=seconds)
+        ran = await run(command, folder=here, environment=environment, seconds=seconds)
     except (OSError, ValueError) as error:
         return failure(f"the shell could not start: {getattr(error, 'strerror', None) or error}")
     return ToolResult(text=as_json(_told(ran, seconds)))

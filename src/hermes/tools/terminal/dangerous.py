@@ -2,34 +2,24 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 
 from hermes.tools.places import Places
 from hermes.tools.terminal.calls import SHELLS, SPEAKERS, Call, is_unknown
+from hermes.tools.terminal.forbidden import removes_folders
 from hermes.tools.terminal.words import Simple
 
 Rule = Callable[[Call, Places], str | None]
 
 _FETCHERS = frozenset(["curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "nc", "ncat"])
-_DATA_ONLY = SPEAKERS | frozenset(
-    [
-        "ls",
-        "stat",
-        "test",
-        "[",
-        "[[",
-        "git",
-        "touch",
-        "chmod",
-        "chown",
-        "find",
-        "basename",
-        "dirname",
-        "export",
-    ]
-)
-_DATABASES = frozenset(
-    ["psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "duckdb", "clickhouse-client", "cqlsh", "sqlplus"]
-)
+_DATA_ONLY_WORDS = """
+ls stat test [ [[ git touch chmod chown find basename dirname export
+"""
+_DATA_ONLY = SPEAKERS | frozenset(_DATA_ONLY_WORDS.split())
+_DATABASES_WORDS = """
+psql mysql mariadb sqlite3 sqlcmd duckdb clickhouse-client cqlsh sqlplus
+"""
+_DATABASES = frozenset(_DATABASES_WORDS.split())
 _SQL = re.compile(r"\bdrop\s+(?:table|database|schema|index|view|user|role)\b|\btruncate\s+(?:table\s+)?\w")
 _SQL_DELETE = re.compile(r"\bdelete\s+from\s+([^;]{0,2000})")
 _INTERPRETERS = re.compile(
@@ -41,30 +31,19 @@ _OPEN_MODES = re.compile(
 )
 _KILLS = re.compile(r"-(?:s(?:ig)?)?(?:9|kill)", re.I)
 _CONTAINER_ENDS = frozenset(["stop", "kill", "rm", "rmi", "restart", "down", "prune", "pause", "remove"])
-_SERVICE_ENDS = frozenset(
-    ["stop", "disable", "mask", "kill", "restart", "isolate", "unload", "bootout", "remove"]
-)
-_DISK_TOOLS = frozenset(
-    [
-        "fdisk",
-        "sfdisk",
-        "cfdisk",
-        "gdisk",
-        "sgdisk",
-        "parted",
-        "lvremove",
-        "vgremove",
-        "pvremove",
-        "cryptsetup",
-        "mkswap",
-    ]
-)
+_SERVICE_ENDS_WORDS = """
+stop disable mask kill restart isolate unload bootout remove
+"""
+_SERVICE_ENDS = frozenset(_SERVICE_ENDS_WORDS.split())
+_DISK_TOOLS_WORDS = """
+fdisk sfdisk cfdisk gdisk sgdisk parted lvremove vgremove pvremove cryptsetup mkswap
+"""
+_DISK_TOOLS = frozenset(_DISK_TOOLS_WORDS.split())
 _GIT_VALUED = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace"))
 
 
 def deletes_folders(call: Call, _places: Places) -> str | None:
-    recursive = call.name == "rm" and call.has("rR", "--recursive", "--recursiv", "--recurs", "--rec")
-    return "it deletes folders with all that is in them" if recursive else None
+    return "it deletes folders with all that is in them" if removes_folders(call) else None
 
 
 def deletes_many(call: Call, _places: Places) -> str | None:
@@ -115,7 +94,7 @@ def _changed(call: Call) -> Iterator[str]:
         yield from (word[3:] for word in call.arguments if word.startswith("of="))
     elif call.name in ("curl", "wget"):
         options = ("-o", "-O", "--output", "--output-document")
-        pairs = zip(call.arguments, call.arguments[1:], strict=False)
+        pairs = pairwise(call.arguments)
         yield from (value for option, value in pairs if option in options)
 
 
@@ -180,9 +159,7 @@ def kills(call: Call, _places: Places) -> str | None:
     if call.name not in ("kill", "pkill", "killall"):
         return None
     words = call.arguments
-    signal = next(
-        (f"-{value}" for flag, value in zip(words, words[1:], strict=False) if flag in ("-s", "--signal")), ""
-    )
+    signal = next((f"-{value}" for flag, value in pairwise(words) if flag in ("-s", "--signal")), "")
     if any(_KILLS.fullmatch(word) for word in (*words, signal)):
         return "it ends a program by force"
     if any(is_unknown(word) for word in words) or any("hermes" in word for word in words):

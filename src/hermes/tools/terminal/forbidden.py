@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 from hermes.tools.places import Places
 from hermes.tools.terminal.calls import Call
@@ -12,84 +13,31 @@ _DISK = re.compile(
     r"/dev/(?:(?:sd|hd|vd|xvd)[a-z]\d*|nvme\d+n\d+(?:p\d+)?|r?disk\d+(?:s\d+)?|mmcblk\d+(?:p\d+)?|md\d+|dm-\d+"
     r"|mapper/.+|disk/.+|mem|kmem|port)"
 )
-_SYSTEM_FOLDERS = frozenset(
-    [
-        "/",
-        "/bin",
-        "/boot",
-        "/dev",
-        "/etc",
-        "/home",
-        "/lib",
-        "/lib32",
-        "/lib64",
-        "/opt",
-        "/proc",
-        "/root",
-        "/run",
-        "/sbin",
-        "/srv",
-        "/sys",
-        "/usr",
-        "/var",
-        "/usr/bin",
-        "/usr/lib",
-        "/usr/lib64",
-        "/usr/local",
-        "/usr/sbin",
-        "/usr/share",
-        "/var/lib",
-        "/var/log",
-        "/applications",
-        "/library",
-        "/system",
-        "/users",
-        "/volumes",
-        "/private",
-        "/private/etc",
-        "/private/var",
-    ]
-)
+_SYSTEM_FOLDERS_WORDS = """
+/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /opt /proc /root /run /sbin /srv /sys /usr /var
+/usr/bin /usr/lib /usr/lib64 /usr/local /usr/sbin /usr/share /var/lib /var/log /applications
+/library /system /users /volumes /private /private/etc /private/var
+"""
+_SYSTEM_FOLDERS = frozenset(_SYSTEM_FOLDERS_WORDS.split())
 _ALL_OF_IT = re.compile(r"[*.]+|\.?\[[^\]]*\]\*?|\.\?\?\*|\{[*.,]+\}")
 _GLOB = frozenset("*?[{")
-_FIND_TESTS = frozenset(
-    [
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-regex",
-        "-iregex",
-        "-wholename",
-        "-type",
-        "-mtime",
-        "-mmin",
-        "-atime",
-        "-amin",
-        "-ctime",
-        "-cmin",
-        "-newer",
-        "-size",
-        "-empty",
-        "-user",
-        "-group",
-        "-perm",
-        "-maxdepth",
-        "-nouser",
-        "-nogroup",
-    ]
-)
+_FIND_TESTS_WORDS = """
+-name -iname -path -ipath -regex -iregex -wholename -type -mtime -mmin -atime -amin -ctime -cmin
+-newer -size -empty -user -group -perm -maxdepth -nouser -nogroup
+"""
+_FIND_TESTS = frozenset(_FIND_TESTS_WORDS.split())
 _POWER = frozenset(("shutdown", "reboot", "halt", "poweroff"))
 _ASKS_ONLY = frozenset(("-c", "--help", "--version"))
-_POWER_STATES = frozenset(
-    ["poweroff", "reboot", "halt", "kexec", "suspend", "hibernate", "hybrid-sleep", "soft-reboot"]
-)
+_POWER_STATES_WORDS = """
+poweroff reboot halt kexec suspend hibernate hybrid-sleep soft-reboot
+"""
+_POWER_STATES = frozenset(_POWER_STATES_WORDS.split())
 _WRITES_ALL = frozenset(("tee", "shred", "truncate", "mv"))
 _WRITES_LAST = frozenset(("cp", "install", "rsync"))
 
 
 def deletes_everything(call: Call, places: Places) -> str | None:
-    if call.name == "rm" and call.has("rR", "--recursive", "--recursiv", "--recurs", "--rec"):
+    if removes_folders(call):
         targets = call.operands
     elif call.name == "find" and _find_deletes_all(call):
         targets = tuple(word for word in call.operands if word[:1] in "/~." or "/" in word) or (".",)
@@ -99,8 +47,14 @@ def deletes_everything(call: Call, places: Places) -> str | None:
     return None if ruined is None else f"it deletes `{ruined}` with all that is in it"
 
 
+def removes_folders(call: Call) -> bool:
+    """Whether it is an `rm` that goes down into folders; GNU's takes the beginning of a long option too."""
+    spelled = (word for word in call.arguments if word.startswith("--r"))
+    return call.name == "rm" and (call.has("rR") or any("--recursive".startswith(word) for word in spelled))
+
+
 def _find_deletes_all(call: Call) -> bool:
-    pairs = zip(call.arguments, call.arguments[1:], strict=False)
+    pairs = pairwise(call.arguments)
     starts_rm = any(flag in ("-exec", "-execdir") and name.endswith("rm") for flag, name in pairs)
     return ("-delete" in call.arguments or starts_rm) and not _FIND_TESTS & set(call.arguments)
 

@@ -27,7 +27,7 @@ class Ran(msgspec.Struct, frozen=True):
     runs_on: bool
 
 
-async def run(command: str, *, folder: str, environment: Mapping[str, str], timeout: float) -> Ran:
+async def run(command: str, *, folder: str, environment: Mapping[str, str], seconds: float) -> Ran:
     """Run a command; raises `OSError` or `ValueError` when it cannot be started.
 
     When it takes too long or is cancelled, all that it started is ended too.
@@ -42,19 +42,16 @@ async def run(command: str, *, folder: str, environment: Mapping[str, str], time
         raise
     finally:
         os.close(writing)
-    timed_out = False
     with _listening(reading, output) as silent:
         try:
-            async with asyncio.timeout(timeout):
-                await process.wait()
-        except TimeoutError:
-            timed_out = True
-            await _end(process, reading)
+            timed_out = not await _ended(process, seconds)
+            if timed_out:
+                await _end(process, reading)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(silent.wait(), GRACE)
         except asyncio.CancelledError:
             await _end(process, reading)
             raise
-        with suppress(TimeoutError):
-            await asyncio.wait_for(silent.wait(), GRACE)
         return Ran(
             output=output.text(),
             exit_code=None if timed_out else process.returncode,
@@ -108,12 +105,22 @@ def _listening(reading: int, output: Output) -> Iterator[asyncio.Event]:
         os.close(reading)
 
 
+async def _ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
+    """Whether the shell ends by itself in that time."""
+    try:
+        async with asyncio.timeout(seconds):
+            await process.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
 async def _end(process: asyncio.subprocess.Process, reading: int) -> None:
     """Ask all processes of a command to end, and after a moment end them."""
     try:
         _signal(process.pid, reading, signal.SIGTERM)
         until = time.monotonic() + GRACE
-        while time.monotonic() < until and _is_alive(process.pid):
+        while time.monotonic() < until and _is_alive(process.pid):  # noqa: ASYNC110 - nobody tells of a group
             await asyncio.sleep(0.01)
     finally:
         _signal(process.pid, reading, signal.SIGKILL)

@@ -31,25 +31,10 @@ _BRACED = re.compile(r"\$\{[^{}]*\}")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
 _DEFINES = re.compile(r"\([ \t]*\)")
 _LISTED = re.compile(r"\{[^{}\s]*,[^{}\s]*\}")
-_KEYWORDS = frozenset(
-    [
-        "if",
-        "then",
-        "else",
-        "elif",
-        "fi",
-        "do",
-        "done",
-        "while",
-        "until",
-        "{",
-        "}",
-        "!",
-        "time",
-        "coproc",
-        "esac",
-    ]
-)
+_KEYWORDS_WORDS = """
+if then else elif fi do done while until { } ! time coproc esac
+"""
+_KEYWORDS = frozenset(_KEYWORDS_WORDS.split())
 _SPECIAL = tuple("?$!@*#-0123456789{")
 _DECLARES = frozenset(("export", "declare", "local", "readonly", "typeset"))
 
