@@ -118,7 +118,7 @@ def _is(value: object, wanted: str) -> bool:
         case "integer":
             return isinstance(value, int) and not isinstance(value, bool)
         case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+            return _is(value, "integer") or (isinstance(value, float) and isfinite(value))
         case "array":
             return isinstance(value, list)
         case _:

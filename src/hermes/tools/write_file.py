@@ -26,10 +26,10 @@ async def write_file(
     data = content.encode("utf-8", "replace")
     try:
         await asyncio.to_thread(writing.replace, real, data)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ToolError(f"cannot write `{path}`: one of its folders is a file") from error
     except OSError as error:
         raise access.unusable(path, error) from error
-    except ValueError as error:
-        raise ToolError(f"`{path}` is no name for a file") from error
     return ToolResult(text=as_json({"path": path, "bytes": len(data), "created": is_new}))
 
 

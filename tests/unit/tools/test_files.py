@@ -199,7 +199,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(folder, monkeyp
 async def test_what_cannot_be_written_is_said_in_plain_words(call, folder):
     (folder / "file").write_text("x")
     (folder / "sub").mkdir()
-    await fails(call, "cannot use `file/x`: not a directory", "write_file", path="file/x", content="x")
+    await fails(call, "one of its folders is a file", "write_file", path="file/x", content="x")
     await fails(call, "`sub` is a folder", "write_file", path="sub", content="x")
 
 
@@ -291,8 +291,8 @@ async def test_patches_side_by_side_all_arrive(text, folder):
 @pytest.fixture
 def tree(folder):
     for name in (
-        "README.md", "src/a.py", "src/deep/b.py", "src/c.txt", ".github/ci.yml", ".git/config", "node_modules/x.js",
-        "__pycache__/a.pyc", "env/pyvenv.cfg", "env/lib/x.py",
+        "README.md", "src/a.py", "src/deep/b.py", "src/c.txt", ".github/ci.yml", ".git/config",
+        "node_modules/x.js", "__pycache__/a.pyc", "env/pyvenv.cfg", "env/lib/x.py",
     ):  # fmt: skip
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(f"needle in {name}\n")
@@ -349,7 +349,7 @@ async def test_a_search_shows_where(text, tree):
         for name in ("README.md", ".github/ci.yml", "src/a.py", "src/c.txt", "src/deep/b.py")
     )
     assert await text("search_files", pattern="needle", files="*.py", path="src") == (
-        "a.py:1: needle in src/a.py\ndeep/b.py:1: needle in src/deep/b.py".replace("in src/", "in src/")
+        "a.py:1: needle in src/a.py\ndeep/b.py:1: needle in src/deep/b.py"
     )
     assert (
         await text("search_files", pattern="needle", path="README.md") == "README.md:1: needle in README.md"

@@ -72,6 +72,7 @@ def test_the_signature_is_the_schema():
         ({"marks": '["3", 4]'}, {"marks": [3, 4]}),
         ({"weight": "1.5"}, {"weight": 1.5}),
         ({"weight": 2}, {"weight": 2}),
+        ({"weight": 10**400}, {"weight": 10**400}),
         ({"extra": '{"a": 1}'}, {"extra": {"a": 1}}),
         ({"mode": "slow"}, {"mode": "slow"}),
         ({"odd": "abc"}, {"odd": "abc"}),

@@ -7,7 +7,7 @@ import msgspec
 
 from hermes.tools.terminal.words import UNKNOWN, Redirect, Simple, TooTangled, read
 
-DEEPEST = 8
+DEEPEST = 4
 MOST_WRAPPERS = 16
 
 SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox-sh"])
