@@ -5,28 +5,29 @@ import re
 
 import msgspec
 
-_KEYS_IN_HOME = re.compile(
+LONGEST = 4_096
+
+# Patterns are text: they are compiled when the first path is judged, not at every start.
+_KEYS_IN_HOME = (
     r"\.(?:aws/credentials|pgpass|git-credentials|npmrc|pypirc|docker/config\.json|kube/config|my\.cnf"
     r"|config/gh/hosts\.yml|config/gcloud/.*|azure/.*|gnupg/.*|password-store/.*|bash_history|zsh_history)"
 )
-_NOT_A_KEY = re.compile(r"\.ssh/(?:.*\.pub|known_hosts.*|config|authorized_keys)")
-_SECRET_NAMES = re.compile(
-    r"[._]netrc|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|\.env(?:\.[\w.-]+)?|.*\.p12|.*\.pfx"
-)
-_TEMPLATES = re.compile(r"\.env\.(?:example|sample|template|dist|defaults?)")
-_PROCESS_ENVIRONMENT = re.compile(r"/proc/.*/environ")
+_NOT_A_KEY = r"\.ssh/(?:.*\.pub|known_hosts.*|config|authorized_keys)"
+_KEY_FILES = r"[._]netrc|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|\.env(?:\.[\w.-]+)?|.*\.p12|.*\.pfx"
+_TEMPLATES = r"\.env\.(?:example|sample|template|dist|defaults?)"
+_PROCESS_ENVIRONMENT = r"/proc/.*/environ"
 _SHADOW = frozenset(("/etc/shadow", "/etc/gshadow", "/etc/sudoers"))
-_START_FILES = re.compile(
+_START_FILES = (
     r"\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout"
     r"|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|gitconfig|vimrc|config/git/.*|config/fish/.*"
     r"|config/autostart/.*|config/systemd/.*|local/share/applications/.*)|library/launchagents/.*"
 )
-_SYSTEM = re.compile(
+_SYSTEM = (
     r"/(?:etc|usr|bin|sbin|lib|lib32|lib64|boot|sys|proc|opt|root/\.\w+|var/(?:lib|spool|log|www|run|cache)|run"
     r"|system|library|applications|private/etc)(?:/.*)?"
 )
-_CRON = re.compile(r"/(?:etc/cron[\w.]*|etc/anacrontab|var/spool/(?:cron|at)|var/cron)(?:/.*)?")
-_HOOKS = re.compile(r".*/\.git/(?:hooks/.*|config|modules/.*/hooks/.*)|.*/\.husky/.*")
+_CRON = r"/(?:etc/cron[\w.]*|etc/anacrontab|var/spool/(?:cron|at)|var/cron)(?:/.*)?"
+_HOOKS = r".*/\.git/(?:hooks/.*|config|modules/.*/hooks/.*)|.*/\.husky/.*"
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -54,36 +55,34 @@ class Places(msgspec.Struct, frozen=True):
 
     def secret(self, path: str) -> str | None:
         """Why reading an absolute path needs consent, or None."""
-        folded = path.casefold()
+        folded = _folded(path)
         name = os.path.basename(folded)
         inside = self._in_home(folded)
-        if _PROCESS_ENVIRONMENT.fullmatch(folded) or folded in _SHADOW:
+        if _fits(_PROCESS_ENVIRONMENT, folded) or folded in _SHADOW:
             return "it holds secrets of this machine"
         if folded in (f"{self.own}/.env".casefold(), f"{self.own}/config.yaml".casefold()):
             return "it holds the keys of Hermes"
-        if inside.startswith(".ssh/") and not _NOT_A_KEY.fullmatch(inside):
+        if inside.startswith(".ssh/") and not _fits(_NOT_A_KEY, inside):
             return "it is a private key"
-        if _KEYS_IN_HOME.fullmatch(inside) or (
-            _SECRET_NAMES.fullmatch(name) and not _TEMPLATES.fullmatch(name)
-        ):
+        if _fits(_KEYS_IN_HOME, inside) or (_fits(_KEY_FILES, name) and not _fits(_TEMPLATES, name)):
             return "it may hold keys or passwords"
         return None
 
     def guarded(self, path: str) -> str | None:
         """Why changing an absolute path needs consent wherever the run works, or None."""
-        folded = path.casefold()
+        folded = _folded(path)
         inside = self._in_home(folded)
         if _is_in(folded, self.own.casefold()):
             return "it belongs to Hermes itself"
         if inside.startswith(".ssh/"):
             return "it decides who may log in"
-        if _CRON.fullmatch(folded):
+        if _fits(_CRON, folded):
             return "it says what runs by itself"
-        if _START_FILES.fullmatch(inside):
+        if _fits(_START_FILES, inside):
             return "it is run or read when a program starts"
-        if _HOOKS.fullmatch(folded):
+        if _fits(_HOOKS, folded):
             return "git runs it by itself"
-        if _SYSTEM.fullmatch(folded) and not self.holds(path):
+        if _fits(_SYSTEM, folded) and not self.holds(path):
             return "it belongs to the system"
         return self.secret(path)
 
@@ -91,6 +90,15 @@ class Places(msgspec.Struct, frozen=True):
         """The rest of a path below the home, empty when it is not there."""
         home = self.home.casefold().rstrip("/") + "/"
         return folded[len(home) :] if folded.startswith(home) else ""
+
+
+def _folded(path: str) -> str:
+    # No system opens a longer path, and a pattern would be long about it.
+    return path[:LONGEST].casefold()
+
+
+def _fits(pattern: str, text: str) -> bool:
+    return re.fullmatch(pattern, text, re.DOTALL) is not None
 
 
 def _is_in(path: str, folder: str) -> bool:

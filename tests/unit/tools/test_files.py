@@ -427,6 +427,8 @@ PLACES = Places(folder="/home/ann/project", home="/home/ann", own="/home/ann/.he
         ("~/.config/fish/config.fish", False, True),
         (".git/hooks/x", False, True),
         (".git/HEAD", False, False),
+        ("/etc/a\nb", False, True),
+        ("~/.ssh/a\nb", True, True),
         ("//etc//hosts", False, True),
         ("../../../etc/passwd", False, True),
     ],

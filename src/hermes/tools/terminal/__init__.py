@@ -15,11 +15,11 @@ from typing import Annotated, Any, Protocol
 
 import msgspec
 
+from hermes import discover
 from hermes.protocols import Approver, ToolResult
 from hermes.tools.base import Param, as_json, failure, tool
 from hermes.tools.consent import refusal
 from hermes.tools.places import Places
-from hermes.tools.terminal.gate import judge
 from hermes.tools.terminal.shell import Ran, run
 
 DEFAULT_TIMEOUT = 60
@@ -50,6 +50,8 @@ async def terminal(
     here = services.places.absolute(folder)
     if "\0" in folder or not os.path.isdir(here):
         return failure(f"there is no folder `{folder}`")
+    # Loaded on use: its rules are many patterns, and most runs never start a shell.
+    judge = discover.module("hermes.tools.terminal.gate").judge
     verdict = judge(command, msgspec.structs.replace(services.places, here=here))
     if verdict.kind == "forbidden":
         return failure(

@@ -102,7 +102,7 @@ def reads_secret(call: Call, places: Places) -> str | None:
     read = [redirect.target for redirect in call.redirects if redirect.operator.startswith("<")]
     if call.name not in _DATA_ONLY:
         read += [word.rpartition("@")[2].rpartition("=")[2] for word in call.arguments]
-    for target in read:
+    for target in dict.fromkeys(read):
         reason = places.secret(places.absolute(target)) if target else None
         if reason:
             return f"it reads `{target}`: {reason}"

@@ -6,7 +6,7 @@ import re
 KEPT = 20_000
 """Characters of the beginning, and as many of the end."""
 
-_CONTROL = re.compile(
+_CONTROL = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, cursor
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # titles, links
     r"|\x1b[ -/]*[0-~]?"
@@ -48,5 +48,5 @@ class Output:
 
 def plain(text: str) -> str:
     """Text without control sequences; of a line that was drawn over, what it showed last."""
-    lines = _CONTROL.sub("", text).replace("\r\n", "\n").split("\n")
+    lines = re.sub(_CONTROL, "", text).replace("\r\n", "\n").split("\n")
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
