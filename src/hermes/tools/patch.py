@@ -50,7 +50,7 @@ async def patch(
 
 def _replace(real: str, shown: str, change: tuple[str, str], every: bool) -> tuple[int, str]:
     with _one_at_a_time:
-        with open(real, "rb") as file:
+        with open(real, "rb", opener=access.open_at_once) as file:
             data = file.read()
         form = text.form_of(data[: text.SAMPLE], shown)
         before = form.decode(data)

@@ -40,10 +40,10 @@ async def read_file(
 
 
 def _read(real: str, shown: str, first: int, count: int, clock: Callable[[], float]) -> str:
-    with open(real, "rb") as raw:
+    with open(real, "rb", opener=access.open_at_once) as raw:
         form = text.form_of(raw.read(text.SAMPLE), shown)
     until = clock() + TIME_LIMIT
-    with open(real, encoding=form.encoding, errors="replace") as file:
+    with open(real, encoding=form.encoding, errors="replace", opener=access.open_at_once) as file:
         file.read(1 if form.mark else 0)
         kept: list[str] = []
         room, number = MOST_CHARACTERS - _ROOM_FOR_NOTE, 0

@@ -1,5 +1,6 @@
 """The gate before the shell: what is never run, what is asked about, and what only looks like it."""
 
+import shlex
 import time
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from hermes.tools.places import Places
 from hermes.tools.terminal.gate import LONGEST, judge
+from hermes.tools.terminal.words import UNKNOWN, read
 
 PLACES = Places(folder="/home/ann/project", home="/home/ann", own="/home/ann/.hermes")
 
@@ -21,6 +23,23 @@ RM -rf /
 /bin/rm -rf /
 rm -fr / --no-preserve-root
 rm -r -f /
+rm -rf -- /
+\rm -rf /
+command rm -rf /
+busybox rm -rf /
+rm -rf "$HOME/"*
+rm -rf $HOME/.
+cd /; rm -rf ./*
+(cd / && rm -rf *)
+rm -rf /usr/../etc/
+sudo -E -u root -- rm -rf /
+env -i PATH=/bin rm -rf /
+bash -ce 'rm -rf /'
+sudo -n reboot
+exec reboot
+systemctl --force --force reboot
+: > /dev/sda
+find /etc -delete
 rm --recursive --force /
 rm -rf /*
 rm -rf /etc
@@ -109,6 +128,7 @@ rm -rf build/
 rm -r old
 rm -rf /tmp/x
 rm -rf /...
+rm -rf ./etc usr/ home
 rm -rf $UNKNOWN/
 sudo ls
 sudo -S apt install x
@@ -261,11 +281,18 @@ def test_what_only_looks_like_harm_is_run(command):
         ("python <<EOF\nprint(1)\nEOF", "dangerous"),
         ("case x in a) rm -rf /;; esac", "forbidden"),
         ("echo \0", "forbidden"),
+        ("git commit -m \"$(cat <<'EOF'\nnever rm -rf / or reboot; it's bad\nEOF\n)\"", "ordinary"),
+        ("git commit -m \"$(cat <<'EOF'\nx\nEOF\n)\"; reboot", "forbidden"),
         ("", "ordinary"),
     ],
 )
 def test_lines_and_texts_in_place_are_read_as_a_shell_reads_them(command, kind):
     assert one(command) == kind
+
+
+def test_what_fetches_is_known_to():
+    assert judge("curl -s https://example.org | jq .", PLACES).fetches
+    assert not judge("grep curl notes", PLACES).fetches
 
 
 def test_the_folder_of_the_run_counts():
@@ -277,7 +304,8 @@ def test_the_folder_of_the_run_counts():
 @pytest.mark.parametrize(
     "piece",
     ["$(", "`", "\"", "'", "\\", "(", "{", "<<E\n", "a;", "sudo ", "eval ", "$X", "${X:-", "$'", "$((", "x|",
-     "rm -rf / ", "X=$X$X;", "find -exec ", "cat /.git/modules/", "/.git/modules/", ">", "&", "-", "~/", "a ", "a=b ", "<(", "#", "\n"],
+     "rm -rf / ", "X=$X$X;", "find -exec ", "cat /.git/modules/", "/.git/modules/",
+     ">", "&", "-", "~/", "a ", "a=b ", "<(", "#", "\n"],
 )  # fmt: skip
 def test_the_longest_command_is_judged_in_a_moment(piece):
     started = time.process_time()
@@ -303,3 +331,13 @@ def test_any_text_gets_a_verdict(command):
 )
 def test_harm_is_found_after_whatever_comes_before(harm, joint, harmless):
     assert one(f"{harmless}{joint}{harm}") == "forbidden"
+
+
+_word = st.text(st.characters(exclude_characters=f"\0\x1f{UNKNOWN}", exclude_categories=["Cs"]), max_size=12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(_word, max_size=5))
+def test_quoted_words_are_read_as_they_were(words):
+    [simple] = read(shlex.join(["echo", *words]))
+    assert simple.words == ["echo", *words]

@@ -50,6 +50,15 @@ async def test_it_runs_in_the_folder_of_the_run_or_one_that_is_named(run, folder
     assert "error" in await run("pwd", folder="a\0b")
 
 
+async def test_a_program_that_a_signal_ended_counts_as_in_a_shell(run):
+    assert (await run("kill -TERM 0"))["exit_code"] == 128 + 15
+
+
+async def test_what_was_fetched_is_a_strangers_words(box):
+    assert (await box.call("terminal", {"command": "echo x"})).trusted
+    assert not (await box.call("terminal", {"command": "curl --version"})).trusted
+
+
 async def test_it_gets_no_input(run):
     assert (await run("cat; echo done", timeout=5))["output"] == "done\n"
 

@@ -67,6 +67,11 @@ def plain_file(path: str, shown: str) -> os.stat_result:
     return found
 
 
+def open_at_once(path: str, flags: int) -> int:
+    """An opener for `open` that never waits: what has no data yet is an error."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 def unusable(shown: str, error: OSError) -> ToolError:
     """Why a path cannot be used, in plain words."""
     return ToolError(f"cannot use `{shown}`: {(error.strerror or 'unknown reason').lower()}")

@@ -67,7 +67,7 @@ async def terminal(
         ran = await run(command, folder=here, environment=environment, seconds=seconds)
     except (OSError, ValueError) as error:
         return failure(f"the shell could not start: {getattr(error, 'strerror', None) or error}")
-    return ToolResult(text=as_json(_told(ran, seconds)))
+    return ToolResult(text=as_json(_told(ran, seconds)), trusted=not verdict.fetches)
 
 
 def _told(ran: Ran, allowed: int) -> dict[str, Any]:

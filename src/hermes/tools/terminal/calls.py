@@ -176,7 +176,7 @@ def _texts(call: Call) -> Iterator[str]:
 
 
 def _is_command_flag(word: str) -> bool:
-    return word == "--command" or (word.startswith("-") and not word.startswith("--") and word.endswith("c"))
+    return word == "--command" or (word.startswith("-") and not word.startswith("--") and "c" in word)
 
 
 def is_unknown(name: str) -> bool:

@@ -11,7 +11,7 @@ from hermes.tools.terminal.words import Simple
 
 Rule = Callable[[Call, Places], str | None]
 
-_FETCHERS = frozenset(["curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "nc", "ncat"])
+FETCHERS = frozenset(["curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "nc", "ncat"])
 _DATA_ONLY_WORDS = """
 ls stat test [ [[ git touch chmod chown find basename dirname export
 """
@@ -118,7 +118,7 @@ def runs_what_arrives(call: Call, _places: Places) -> str | None:
     feeder = call.feeder
     if feeder is None or not call.reads_commands or call.has("c"):
         return None
-    if any(word in _FETCHERS for word in _pipeline(feeder)):
+    if any(word in FETCHERS for word in _pipeline(feeder)):
         return "it runs a program from the network without a look at it"
     known = feeder.words[0] in SPEAKERS and not any(is_unknown(word) for word in feeder.words)
     return None if known else "it runs a text that is only known when it runs"

@@ -11,7 +11,7 @@ import msgspec
 
 from hermes.tools.places import Places
 from hermes.tools.terminal.calls import Call, calls
-from hermes.tools.terminal.dangerous import DANGEROUS
+from hermes.tools.terminal.dangerous import DANGEROUS, FETCHERS
 from hermes.tools.terminal.forbidden import FORBIDDEN
 from hermes.tools.terminal.words import UNKNOWN, TooTangled
 
@@ -23,6 +23,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
     kind: Literal["ordinary", "dangerous", "forbidden"]
     reason: str = ""
+    fetches: bool = False
+    """Whether it is seen to bring in text from the network, which a stranger may have written."""
 
 
 def judge(command: str, places: Places) -> Verdict:
@@ -31,17 +33,18 @@ def judge(command: str, places: Places) -> Verdict:
         return Verdict("forbidden", f"it is longer than {LONGEST} characters")
     if "\0" in command or UNKNOWN in command:
         return Verdict("forbidden", "it holds characters that no command has")
-    danger = ""
+    danger, fetches = "", False
     try:
         for call, where in _placed(command, places):
             for rule in FORBIDDEN:
                 reason = rule(call, where)
                 if reason:
                     return Verdict("forbidden", reason)
+            fetches = fetches or call.name in FETCHERS
             danger = danger or next((reason for rule in DANGEROUS if (reason := rule(call, where))), "")
     except TooTangled:
         return Verdict("forbidden", "it is too tangled to be read")
-    return Verdict("dangerous", danger) if danger else Verdict("ordinary")
+    return Verdict("dangerous" if danger else "ordinary", danger, fetches)
 
 
 def _placed(command: str, places: Places) -> Iterator[tuple[Call, Places]]:

@@ -54,11 +54,16 @@ async def run(command: str, *, folder: str, environment: Mapping[str, str], seco
             raise
         return Ran(
             output=output.text(),
-            exit_code=None if timed_out else process.returncode,
+            exit_code=None if timed_out else _exit_code(process.returncode),
             seconds=round(time.monotonic() - started, 3),
             timed_out=timed_out,
             runs_on=not timed_out and not silent.is_set(),
         )
+
+
+def _exit_code(returned: int | None) -> int | None:
+    """As a shell counts it: a program that a signal ended has 128 and the signal's number."""
+    return 128 - returned if returned is not None and returned < 0 else returned
 
 
 async def _start(
