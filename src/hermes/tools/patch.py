@@ -31,10 +31,9 @@ async def patch(
 ) -> ToolResult:
     """Replace a text in a file. Returns the change as a diff."""
     real = access.resolve(services, path)
-    for unless_allowed in (access.unless_readable, access.unless_writable):
-        refused = await unless_allowed(services, "patch", path)
-        if refused:
-            return refused
+    refused = await access.unless_writable(services, "patch", path)
+    if refused:
+        return refused
     if access.plain_file(real, path).st_size > LARGEST:
         raise ToolError(f"`{path}` is larger than {LARGEST} bytes")
     if not old:

@@ -115,6 +115,7 @@ async def test_what_is_not_there_says_what_is_near(call, folder):
     await fails(call, "`readme.md` has 1 lines; there is no line 9", "read_file", path="readme.md", offset=9)
     await fails(call, "must name a file", "read_file", path="")
     await fails(call, "must name a file", "read_file", path="a\0b")
+    await fails(call, "must name a file", "read_file", path="a\ud800b")
     await fails(call, "cannot use", "read_file", path="x" * 5000)
     os.mkfifo(folder / "pipe")
     await fails(call, "not a file", "read_file", path="pipe")

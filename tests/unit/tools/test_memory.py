@@ -102,7 +102,12 @@ async def test_the_file_is_private_and_can_be_spoilt_without_harm(call, path, se
     await call("add", text="x")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.write_bytes(b"- \xff\xfe broken\n- \x1b[31mred\n" + b"x" * 1_000_000)
-    assert services.memory.facts() == ("\ufffd\ufffd broken", "[31mred")
+    assert services.memory.facts() == ("broken", "[31mred")
+    with pytest.raises(ToolError, match="too large"):
+        services.memory.add("y")
+    path.write_bytes(b"\xff mine\r\n- a\x0bb\n")
+    services.memory.add("y")
+    assert path.read_bytes() == b"\xff mine\r\n- a\x0bb\n- y\n"
     path.unlink()
     path.mkdir()
     assert services.memory.facts() == ()

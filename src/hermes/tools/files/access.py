@@ -26,9 +26,16 @@ def missing(services: Services) -> str | None:
 
 def resolve(services: Services, path: str) -> str:
     """The real path behind one as given, links followed."""
-    if not path.strip() or "\0" in path:
+    if not _is_name(path):
         raise ToolError("`path` must name a file or folder")
     return os.path.realpath(services.places.absolute(path))
+
+
+def _is_name(path: str) -> bool:
+    try:
+        return bool(path.strip()) and b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 async def unless_readable(services: Services, tool: str, path: str) -> ToolResult | None:

@@ -36,8 +36,8 @@ class Match(msgspec.Struct, frozen=True, tag="match"):
     text: str
 
 
-class Finished(msgspec.Struct, frozen=True, tag="finished"):
-    """How the search ended; `more` when there are matches beyond the limit."""
+class Finished(msgspec.Struct, tag="finished"):
+    """How the search went: files read and left out; `more` when there are matches beyond the limit."""
 
     files: int = 0
     secret: int = 0
@@ -47,33 +47,37 @@ class Finished(msgspec.Struct, frozen=True, tag="finished"):
 
 
 def search(wanted: Wanted) -> Iterator[Match | Finished]:
-    """Every match, then how it ended."""
+    """Every match, then how it went."""
+    end = Finished()
     try:
         pattern = re.compile(wanted.pattern)
     except (re.error, RecursionError, OverflowError) as error:
-        yield Finished(error=f"`pattern` is no regular expression: {error}")
+        end.error = f"`pattern` is no regular expression: {error}"
+        yield end
         return
-    files = secret = large = shown = 0
+    for shown, match in enumerate(_matches(wanted, pattern, end)):
+        if shown == wanted.limit:
+            end.more = True
+            break
+        yield match
+    yield end
+
+
+def _matches(wanted: Wanted, pattern: re.Pattern[str], end: Finished) -> Iterator[Match]:
     for name, path in _files(wanted):
         if not wanted.may_read_secrets and wanted.places.secret(os.path.realpath(path)):
-            secret += 1
+            end.secret += 1
             continue
-        try:
-            content = _content(path)
-        except ToolError:
-            large += 1
+        data = _data(path)
+        if len(data) > LARGEST:
+            end.large += 1
             continue
-        files += content is not None
-        for number, line in enumerate((content or "").split("\n") if content else (), 1):
+        content = _text(data)
+        end.files += content is not None
+        for number, line in enumerate(content.removesuffix("\n").split("\n") if content else (), 1):
             found = pattern.search(line)
-            if found is None:
-                continue
-            if shown == wanted.limit:
-                yield Finished(files=files, secret=secret, large=large, more=True)
-                return
-            shown += 1
-            yield Match(name, number, _clipped(line.rstrip("\r"), found.start()))
-    yield Finished(files=files, secret=secret, large=large)
+            if found is not None:
+                yield Match(name, number, _clipped(line.rstrip("\r"), found.start()))
 
 
 def _files(wanted: Wanted) -> Iterator[tuple[str, str]]:
@@ -86,19 +90,20 @@ def _files(wanted: Wanted) -> Iterator[tuple[str, str]]:
             yield name, os.path.join(wanted.path, name)
 
 
-def _content(path: str) -> str | None:
-    """The text of a file, None when it is none; raises `ToolError` when it is too large."""
+def _data(path: str) -> bytes:
+    """What is in a file, as far as it is read at all; nothing when it cannot be."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
-            return None
+            return b""
         with open(path, "rb") as file:
-            data = file.read(LARGEST + 1)
+            return file.read(LARGEST + 1)
     except OSError:
-        return None
-    if len(data) > LARGEST:
-        raise ToolError("too large")
+        return b""
+
+
+def _text(data: bytes) -> str | None:
     try:
-        return text.form_of(data[: text.SAMPLE], path).decode(data)
+        return text.form_of(data[: text.SAMPLE], "").decode(data)
     except ToolError:
         return None
 

@@ -26,9 +26,10 @@ class Memory:
     def facts(self) -> tuple[str, ...]:
         """What is remembered, in the order of the file; nothing when it cannot be read."""
         try:
-            return tuple(fact for line in self._lines() if (fact := _fact(line)))
+            text = self._read()
         except OSError:
             return ()
+        return tuple(fact for line in text.split("\n") if (fact := _fact(line)))
 
     def add(self, text: str) -> bool:
         """Remember a fact; False when it is there already. Raises `ToolError`."""
@@ -73,23 +74,30 @@ class Memory:
             raise ToolError("`text` holds a key or password; secrets are not kept in memory")
         return fact
 
-    def _lines(self) -> list[str]:
+    def _read(self) -> str:
         try:
             with open(self._path, "rb") as file:
-                data = file.read(LARGEST_FILE)
+                # What is no UTF-8 is kept as it is: the file is its owner's.
+                return file.read(LARGEST_FILE).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
         except FileNotFoundError:
-            return []
-        return data.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+            return ""
+
+    def _lines(self) -> list[str]:
+        text = self._read()
+        if len(text.encode("utf-8", "surrogateescape")) >= LARGEST_FILE:
+            raise ToolError(f"`{self._path}` is too large; make it shorter")
+        return text.removesuffix("\n").split("\n") if text else []
 
     def _write(self, lines: list[str]) -> None:
         content = "".join(f"{line}\n" for line in lines)
-        before = sum(len(line) + 1 for line in self._lines())
-        if len(content) > MOST_CHARACTERS and len(content) > before:
+        if len(content) > MOST_CHARACTERS and len(content) > len(self._read()):
             raise ToolError(
                 f"memory is full: {len(content)} of {MOST_CHARACTERS} characters; "
                 "remove or shorten what matters least"
             )
-        writing.replace(os.path.realpath(self._path), content.encode("utf-8", "replace"), private=True)
+        writing.replace(
+            os.path.realpath(self._path), content.encode("utf-8", "surrogateescape"), private=True
+        )
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -124,7 +132,7 @@ def _fact(line: str) -> str:
     """The fact on a line, empty when it holds none: a heading or a remark of its owner."""
     stripped = line.strip()
     text = stripped[2:].strip() if stripped.startswith(("- ", "* ")) else ""
-    return "".join(character for character in text if character.isprintable())
+    return "".join(character for character in text if character.isprintable()).strip()
 
 
 def _position(lines: list[str], old: str) -> int:
