@@ -161,8 +161,9 @@ def _texts(call: Call) -> Iterator[str]:
             yield from arguments[flag + 1 : flag + 2]
         elif call.reads_commands:
             yield from call.documents
-            if call.feeder and call.feeder.words[0] in SPEAKERS:
-                yield " ".join(call.feeder.words[1:])
+            if call.feeder:
+                yield from call.feeder.documents
+                yield spoken(call.feeder)
     elif call.name in ("eval", "watch"):
         yield " ".join(call.arguments)
     elif call.name == "ssh":
@@ -173,6 +174,12 @@ def _texts(call: Call) -> Iterator[str]:
         yield " ".join(arguments[arguments.index("-S") + 1 :])
     elif call.name == "script" and "-c" in arguments:
         yield from arguments[arguments.index("-c") + 1 :][:1]
+
+
+def spoken(feeder: Simple) -> str:
+    """What a command is known to write into a pipe; empty when that is not known."""
+    speaks = bool(feeder.words) and feeder.words[0] in SPEAKERS
+    return " ".join(feeder.words[1:]) if speaks else ""
 
 
 def _is_command_flag(word: str) -> bool:

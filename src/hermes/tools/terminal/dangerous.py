@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 from hermes.tools.places import Places
-from hermes.tools.terminal.calls import SHELLS, SPEAKERS, Call, is_unknown
+from hermes.tools.terminal.calls import SHELLS, SPEAKERS, Call, is_unknown, spoken
 from hermes.tools.terminal.forbidden import removes_folders
 from hermes.tools.terminal.words import Simple
 
@@ -120,8 +120,8 @@ def runs_what_arrives(call: Call, _places: Places) -> str | None:
         return None
     if any(word in FETCHERS for word in _pipeline(feeder)):
         return "it runs a program from the network without a look at it"
-    known = feeder.words[0] in SPEAKERS and not any(is_unknown(word) for word in feeder.words)
-    return None if known else "it runs a text that is only known when it runs"
+    text = spoken(feeder)
+    return None if text and not is_unknown(text) else "it runs a text that is only known when it runs"
 
 
 def _pipeline(simple: Simple | None) -> Iterator[str]:

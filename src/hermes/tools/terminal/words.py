@@ -104,33 +104,38 @@ class _Reader:
     def list_commands(self, closer: str) -> list[Simple]:
         """Read commands up to `closer` or the end; returns those of this list alone."""
         mine: list[Simple] = []
-        current, piped_from, open_parentheses = Simple(), None, 0
-        while self.at < len(self.text):
-            character = self._skip_blank()
-            if not character:
-                break
-            if character == closer and not open_parentheses and closer:
+        current, open_parentheses = Simple(), 0
+        while character := self._skip_blank():
+            if character == closer and not open_parentheses:
                 self.at += 1
                 break
             if character in ";&|()\n" and not self._starts_redirect():
-                if character == "(" and len(current.words) == 1 and _DEFINES.match(self.text, self.at):
-                    self.defined.add(current.words[0])
                 open_parentheses += {"(": 1, ")": -1 if open_parentheses else 0}.get(character, 0)
-                self._end(current, piped_from, mine)
-                piped_from = current if self._is_pipe() and current.words else None
-                current = Simple()
-                self._pass_operator(character)
+                current = self._operator(character, current, mine)
             elif character == "#":
                 end = self.text.find("\n", self.at)
                 self.at = len(self.text) if end < 0 else end
             else:
                 self._piece(current)
-        self._end(current, piped_from, mine)
+        self._end(current, mine)
         return mine
 
-    def _end(self, current: Simple, piped_from: Simple | None, mine: list[Simple]) -> None:
+    def _operator(self, character: str, current: Simple, mine: list[Simple]) -> Simple:
+        """Pass what ends a command; returns the next one, which may be fed by the one before."""
+        if character == "(" and len(current.words) == 1 and _DEFINES.match(self.text, self.at):
+            self.defined.add(current.words[0])
+        is_pipe = character == "|" and not self.text.startswith("||", self.at)
+        is_begun = bool(current.words or current.redirects)
+        self._end(current, mine)
+        self.at += 2 if self.text[self.at : self.at + 2] in ("&&", "||", "|&", ";;") else 1
+        if character == "\n":
+            self.take_documents()
+        if not is_begun and character in "(\n":
+            return current
+        return Simple(fed_by=current if is_pipe and is_begun else None)
+
+    def _end(self, current: Simple, mine: list[Simple]) -> None:
         if current.words or current.redirects:
-            current.fed_by = piped_from
             mine.append(current)
             self.found.append(current)
             if len(self.found) > MOST_COMMANDS:
@@ -143,14 +148,6 @@ class _Reader:
 
     def _starts_redirect(self) -> bool:
         return _REDIRECT.match(self.text, self.at) is not None
-
-    def _is_pipe(self) -> bool:
-        return self.text[self.at] == "|" and self.text[self.at + 1 : self.at + 2] != "|"
-
-    def _pass_operator(self, character: str) -> None:
-        self.at += 2 if self.text[self.at : self.at + 2] in ("&&", "||", "|&", ";;") else 1
-        if character == "\n":
-            self.take_documents()
 
     def _piece(self, current: Simple) -> None:
         """One redirection or one word (which may be several, when an expansion splits it)."""
