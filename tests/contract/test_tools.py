@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hermes import discover
+from hermes import Agent, discover
 from hermes.app.services import Services
 from hermes.config import load
 from hermes.errors import ToolError
@@ -15,7 +15,7 @@ from hermes.messages import Message
 from hermes.protocols import Provider, Request, ToolResult
 from hermes.tools.toolbox import PACKAGE, Toolbox, all_tools
 from hermes.transports.chat_completions import Transport
-from simulators.chat_completions import refusal
+from simulators.chat_completions import ChatSimulator, calls, refusal, says
 
 TOOLS = {found.spec.name: found for found in all_tools()}
 every_tool = pytest.mark.parametrize("name", TOOLS)
@@ -130,3 +130,29 @@ async def _answer(box, name, arguments):
         return await box.call(name, arguments)
     except ToolError as error:
         return ToolResult(text=str(error), is_error=True)
+
+
+async def test_a_model_works_with_them_through_a_whole_conversation(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script = (
+        calls(("write_file", {"path": "a.txt", "content": "one\n"})),
+        calls(("terminal", {"command": "cat a.txt", "timeout": "5"}), ("list_files", {})),
+        calls(("terminal", {"command": "rm -rf ."}), ("read_file", {"path": "b.txt"}), ("memory", {})),
+        says("done"),
+    )
+    async with ChatSimulator(*script) as server:
+        config = load({"HERMES_HOME": str(tmp_path / "home"), "CUSTOM_BASE_URL": server.base_url})
+        async with Agent("custom/m", tools=["all"], config=config) as agent:
+            answer = await agent.run("go")
+    assert answer.text == "done"
+    results = [message.content for message in answer.messages if message.role == "tool"]
+    said = (
+        "created",
+        '"output": "one\\n"',
+        "a.txt",
+        "has not consented",
+        "near it are `a.txt`",
+        "needs `action`",
+    )
+    assert len(results) == len(said)
+    assert all(part in result for part, result in zip(said, results, strict=True))
