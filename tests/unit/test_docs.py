@@ -225,6 +225,8 @@ ASKED = {
     "How do I add a web search backend?": "guides/add-a-web-backend",
     "How do I add a model provider?": "guides/add-a-provider",
     "How do I add a tool?": "guides/add-a-tool",
+    "How do I let a model run commands?": "guides/local-tools",
+    "What does memory keep?": "guides/local-tools",
     "How do I write a plugin?": "guides/write-a-plugin",
     "How do I change the model?": "guides/models",
     "How do I use Ollama?": "guides/models",

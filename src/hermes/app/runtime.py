@@ -12,7 +12,7 @@ from hermes.agent.loop import Conversation
 from hermes.agent.send import ModelClient
 from hermes.app.choosing import Chooser
 from hermes.app.dialogue import Dialogue, Journal, Standing, Terms
-from hermes.app.services import Services
+from hermes.app.services import Services, working_folder
 from hermes.config import Config
 from hermes.errors import StoreError
 from hermes.events import Notice
@@ -135,11 +135,3 @@ def _new_session(endpoint: Endpoint) -> Session:
         model=endpoint.model,
         cwd=working_folder(),
     )
-
-
-def working_folder() -> str:
-    """Where we are, or empty when that folder is gone."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""

@@ -7,18 +7,39 @@ from hermes import __version__, discover
 from hermes.config import Config
 from hermes.events import Notice
 from hermes.index import Index, manual_folder
-from hermes.protocols import Wire
+from hermes.protocols import Approval, Approver, Wire
+from hermes.tools.memory.facts import Memory
+from hermes.tools.places import Places
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
 from hermes.tools.web.select import choose
 
 
 class Services:
-    """What tools and web backends may use; each part is made when first asked for."""
+    """What tools and web backends may use; each part is made when first asked for.
 
-    def __init__(self, config: Config) -> None:
+    `folder` is where local tools work: the working directory if not given, empty if that is gone.
+    `approve` is asked before what needs a person's consent; without one the answer is no.
+    """
+
+    def __init__(self, config: Config, *, folder: str | None = None, approve: Approver | None = None) -> None:
         self._config = config
+        self.folder = os.path.realpath(folder) if folder is not None else working_folder()
+        self.approve: Approver = _nobody if approve is None else approve
         self.notices: list[Notice] = []
+
+    @cached_property
+    def places(self) -> Places:
+        home = os.path.realpath(os.path.expanduser("~"))
+        return Places(folder=self.folder, home=home, own=os.path.realpath(self._config.home))
+
+    def clean_environment(self) -> dict[str, str]:
+        """The environment for programs that tools start: without any secret."""
+        return self._config.environment.without_secrets(self._config.redactor())
+
+    @cached_property
+    def memory(self) -> Memory:
+        return Memory(os.path.join(self._config.home, "memory.md"), self._config.redactor())
 
     @cached_property
     def _index(self) -> Index:
@@ -58,3 +79,15 @@ class Services:
             await self._sockets.close()
         if "_index" in self.__dict__:
             self._index.close()
+
+
+async def _nobody(wanted: Approval) -> bool:  # noqa: ARG001 - the name is the seam's
+    return False
+
+
+def working_folder() -> str:
+    """Where we are, or empty when that folder is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""

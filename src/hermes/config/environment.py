@@ -1,7 +1,7 @@
 """The process environment with `.env` behind it, and the grammar of `.env`."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 from hermes.config import files
@@ -44,8 +44,20 @@ class Environment:
         """Every value whose name says that it is one, from both places."""
         for place in (self._process, self._file):
             for name, value in place.items():
-                if name.upper().endswith(_SECRET_ENDINGS) and value.strip():
+                if _names_secret(name) and value.strip():
                     yield Secret(value.strip())
+
+    def without_secrets(self, redact: Callable[[str], str]) -> dict[str, str]:
+        """The process environment for other programs: nothing that is named a secret or holds one."""
+        return {
+            name: value
+            for name, value in self._process.items()
+            if not _names_secret(name) and redact(value) == value
+        }
+
+
+def _names_secret(name: str) -> bool:
+    return name.upper().endswith(_SECRET_ENDINGS)
 
 
 def read_environment(environ: Mapping[str, str], home: str) -> tuple[Environment, list[str]]:

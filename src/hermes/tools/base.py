@@ -1,14 +1,21 @@
-"""What a tool is, how its schema follows from its signature, and how arguments are made to fit."""
+"""What a tool is, and how its schema follows from its signature."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+import types
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from hermes.protocols import Effect, ToolResult, ToolSpec
 
-JSON_TYPES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+JSON_TYPES: dict[Any, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    dict: "object",
+}
 
 
 class Param(msgspec.Struct, frozen=True):
@@ -18,6 +25,8 @@ class Param(msgspec.Struct, frozen=True):
     minimum: int | None = None
     maximum: int | None = None
     max_items: int | None = None
+    loose: bool = False
+    """Whether the tool takes what does not fit the type, and makes its own sense of it."""
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -29,6 +38,8 @@ class Tool(msgspec.Struct, frozen=True):
     effect: Effect = "reads"
     missing: Callable[[Any], str | None] | None = None
     """What has to be there before it can be used, asked of the services; None when nothing is missing."""
+    loose: frozenset[str] = frozenset()
+    """The parameters whose values are passed on even if they do not fit."""
 
 
 def tool(
@@ -40,8 +51,16 @@ def tool(
 ) -> Tool:
     """A tool from a function: name, first docstring line and signature are all it takes."""
     description = (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
-    spec = ToolSpec(name=function.__name__, description=description, parameters=_schema(function))
-    return Tool(spec=spec, toolset=toolset, run=function, effect=effect, missing=missing)
+    hints = get_type_hints(function, include_extras=True)
+    parameters = dict(list(inspect.signature(function).parameters.items())[1:])
+    return Tool(
+        spec=ToolSpec(name=function.__name__, description=description, parameters=_schema(parameters, hints)),
+        toolset=toolset,
+        run=function,
+        effect=effect,
+        missing=missing,
+        loose=frozenset(name for name in parameters if (told := _told(hints[name])) and told.loose),
+    )
 
 
 def as_json(value: object) -> str:
@@ -49,44 +68,15 @@ def as_json(value: object) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-def coerce(arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments in the types the schema names where that loses nothing (`"5"` for a number).
-
-    What does not fit is passed on as it is: the tool knows better what to make of it. Arguments
-    the schema does not name are dropped.
-    """
-    properties: Mapping[str, Mapping[str, Any]] = parameters["properties"]
-    return {
-        name: _coerce_value(value, properties[name]["type"])
-        for name, value in arguments.items()
-        if name in properties
-    }
+def failure(message: str) -> ToolResult:
+    """The result of a tool that could not do what was asked, in words the model can act on."""
+    return ToolResult(text=as_json({"error": message}), is_error=True)
 
 
-def _coerce_value(value: object, wanted: str) -> object:
-    match wanted, value:
-        case "integer", str() if value.strip().lstrip("+-").isdecimal():
-            return int(value)
-        case "number", str():
-            try:
-                return float(value)
-            except ValueError:
-                return value
-        case "boolean", "true" | "True":
-            return True
-        case "boolean", "false" | "False":
-            return False
-        case "array", str():
-            return [value]
-        case _:
-            return value
-
-
-def _schema(function: Callable[..., Any]) -> dict[str, Any]:
-    hints = get_type_hints(function, include_extras=True)
+def _schema(parameters: dict[str, inspect.Parameter], hints: dict[str, Any]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     required: list[str] = []
-    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+    for name, parameter in parameters.items():
         properties[name] = _property(hints[name])
         if parameter.default is inspect.Parameter.empty:
             required.append(name)
@@ -96,22 +86,31 @@ def _schema(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _property(hint: Any) -> dict[str, Any]:
-    kind, param = get_args(hint) if get_origin(hint) is Annotated else (hint, None)
-    kind = (
-        next((option for option in get_args(kind) if option is not type(None)), kind)
-        if _optional(kind)
-        else kind
-    )
-    found: dict[str, Any]
-    if get_origin(kind) is list:
-        found = {"type": "array", "items": {"type": JSON_TYPES[get_args(kind)[0]]}}
-    else:
-        found = {"type": JSON_TYPES[kind]}
-    if isinstance(param, Param):
-        bounds = {"minimum": param.minimum, "maximum": param.maximum, "maxItems": param.max_items}
-        found |= {"description": param.description} | {k: v for k, v in bounds.items() if v is not None}
+    found = _typed(_kind(hint))
+    told = _told(hint)
+    if told is not None:
+        bounds = {"minimum": told.minimum, "maximum": told.maximum, "maxItems": told.max_items}
+        found |= {"description": told.description} | {k: v for k, v in bounds.items() if v is not None}
     return found
 
 
-def _optional(kind: Any) -> bool:
-    return type(None) in get_args(kind)
+def _typed(kind: Any) -> dict[str, Any]:
+    if get_origin(kind) is list:
+        return {"type": "array", "items": _typed(get_args(kind)[0])}
+    if get_origin(kind) is Literal:
+        choices = list(get_args(kind))
+        return {"type": JSON_TYPES[type(choices[0])], "enum": choices}
+    return {"type": JSON_TYPES[get_origin(kind) or kind]}
+
+
+def _kind(hint: Any) -> Any:
+    """The type itself: without what is told about it, and without `| None`."""
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if get_origin(kind) in (Union, types.UnionType):
+        return next(option for option in get_args(kind) if option is not type(None))
+    return kind
+
+
+def _told(hint: Any) -> Param | None:
+    extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return next((extra for extra in extras if isinstance(extra, Param)), None)

@@ -1,15 +1,19 @@
 """The tools of one run: chosen by name or toolset, called with arguments made to fit."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from hermes import discover
 from hermes.errors import ToolError, UnknownName, UnknownTool
-from hermes.protocols import ToolResult, ToolSpec
-from hermes.tools.base import Tool, coerce
+from hermes.protocols import Effect, ToolResult, ToolSpec
+from hermes.tools.arguments import fit
+from hermes.tools.base import Tool
 
 PACKAGE = "hermes.tools"
+ALL = "all"
+NONE = "none"
 
 
 @cache
@@ -20,12 +24,14 @@ def all_tools() -> tuple[Tool, ...]:
 
 
 def select(wanted: Sequence[str]) -> tuple[Tool, ...]:
-    """Tools by their own name or their toolset's; a name nothing answers to is an error."""
+    """Tools by their own name or their toolset's, `all` or `none`; an unknown name is an error."""
     tools = all_tools()
-    known = {tool.spec.name for tool in tools} | {tool.toolset for tool in tools}
+    known = {tool.spec.name for tool in tools} | {tool.toolset for tool in tools} | {ALL, NONE}
     for name in wanted:
         if name not in known:
             raise UnknownName("tool", name, known)
+    if ALL in wanted:
+        return tools
     return tuple(tool for tool in tools if tool.spec.name in wanted or tool.toolset in wanted)
 
 
@@ -37,14 +43,40 @@ class Toolbox:
         self._services = services
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in self._tools.values())
+        """The tools that can be used now."""
+        return tuple(tool.spec for tool in self._tools.values() if self._lack(tool) is None)
+
+    def why_not(self) -> dict[str, str]:
+        """The tools that cannot be used, each with what it lacks."""
+        lacks = {name: self._lack(tool) for name, tool in self._tools.items()}
+        return {name: lack for name, lack in lacks.items() if lack is not None}
+
+    def effect(self, name: str) -> Effect:
+        """What a tool does to the world."""
+        return self._tool(name).effect
+
+    def fit(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """A tool's arguments in the types of its schema; what fits already comes back as it is.
+
+        Raises `UnknownTool`, or `ToolError` that names the parameter and what it must be.
+        """
+        tool = self._tool(name)
+        return fit(name, arguments, tool.spec.parameters, tool.loose)
 
     async def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
-        tool = self._tools.get(name)
-        if tool is None:
-            raise UnknownTool(f"there is no tool `{name}`; there are {', '.join(self._tools) or 'none'}")
-        fitted = coerce(arguments, tool.spec.parameters)
-        missing = [required for required in tool.spec.parameters["required"] if required not in fitted]
-        if missing:
-            raise ToolError(f"`{name}` needs `{missing[0]}`")
-        return await tool.run(self._services, **fitted)
+        tool = self._tool(name)
+        lack = self._lack(tool)
+        if lack is not None:
+            raise ToolError(f"`{name}` cannot be used: {lack}")
+        return await tool.run(self._services, **self.fit(name, arguments))
+
+    def _lack(self, tool: Tool) -> str | None:
+        return tool.missing(self._services) if tool.missing else None
+
+    def _tool(self, name: str) -> Tool:
+        found = self._tools.get(name)
+        if found is None:
+            near = get_close_matches(name.lower(), self._tools, n=3, cutoff=0.5)
+            offered = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(self._tools)}"
+            raise UnknownTool(f"there is no tool `{name}`; {offered if self._tools else 'there are none'}")
+        return found

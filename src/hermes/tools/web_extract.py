@@ -29,10 +29,14 @@ def extract_payload(outcome: ExtractOutcome) -> dict[str, Any]:
 
 async def web_extract(
     services: Services,
-    urls: Annotated[list[str], Param("The pages to read, at most 5.", max_items=MOST_URLS)],
+    urls: Annotated[list[str], Param("The pages to read, at most 5.", max_items=MOST_URLS, loose=True)],
     char_limit: Annotated[
         int | None,
-        Param("How many characters of each page to return, 2000 or more; 15000 if not given.", minimum=2000),
+        Param(
+            "How many characters of each page to return, 2000 or more; 15000 if not given.",
+            minimum=2000,
+            loose=True,
+        ),
     ] = None,
 ) -> ToolResult:
     """Read web pages as Markdown. A long page is given as its beginning and end, and stored whole."""
@@ -49,6 +53,7 @@ async def web_extract(
             if page.error is None
         ),
         served_by=outcome.served_by,
+        trusted=False,
     )
 
 

@@ -27,7 +27,9 @@ def search_payload(outcome: SearchOutcome) -> dict[str, Any]:
 async def web_search(
     services: Services,
     query: Annotated[str, Param("What to look for. Operators such as site: are passed on unchanged.")],
-    limit: Annotated[int, Param("How many results, 1 to 100.", minimum=1, maximum=100)] = DEFAULT_LIMIT,
+    limit: Annotated[
+        int, Param("How many results, 1 to 100.", minimum=1, maximum=100, loose=True)
+    ] = DEFAULT_LIMIT,
 ) -> ToolResult:
     """Search the web. Returns titles, URLs and descriptions; read a page with web_extract."""
     try:
@@ -38,6 +40,7 @@ async def web_search(
         text=as_json(search_payload(outcome)),
         sources=tuple(Source(row.url, row.title, row.description, read=False) for row in outcome.rows),
         served_by=outcome.served_by,
+        trusted=False,
     )
 
 

@@ -1,0 +1,236 @@
+"""What is only run with a person's consent: each rule says why, or None."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+
+from hermes.tools.places import Places
+from hermes.tools.terminal.calls import SHELLS, SPEAKERS, Call, is_unknown, spoken
+from hermes.tools.terminal.forbidden import removes_folders
+from hermes.tools.terminal.words import Simple
+
+Rule = Callable[[Call, Places], str | None]
+
+FETCHERS = frozenset(["curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "nc", "ncat"])
+_DATA_ONLY_WORDS = """
+ls stat test [ [[ git touch chmod chown find basename dirname export
+"""
+_DATA_ONLY = SPEAKERS | frozenset(_DATA_ONLY_WORDS.split())
+_DATABASES_WORDS = """
+psql mysql mariadb sqlite3 sqlcmd duckdb clickhouse-client cqlsh sqlplus
+"""
+_DATABASES = frozenset(_DATABASES_WORDS.split())
+_SQL = re.compile(r"\bdrop\s+(?:table|database|schema|index|view|user|role)\b|\btruncate\s+(?:table\s+)?\w")
+_SQL_DELETE = re.compile(r"\bdelete\s+from\s+([^;]{0,2000})")
+_INTERPRETERS = re.compile(
+    r"(?:python|pypy|perl|ruby|node|nodejs|php|lua|luajit|rscript|osascript|deno|bun|tclsh|pwsh|powershell)[\d.]*"
+)
+_CODE_FLAGS = re.compile(r"-[a-zA-Z]*[ceEr]|--eval|--execute|--print|-p|eval|-command")
+_OPEN_MODES = re.compile(
+    r"0?[0-7]?[0-7]{2}[2367]|[2467][0-7]{3}|[ug]*[ao][ugoa]*[+=][rxXst]*w[rwxXst]*|[ugoa]*[+=][rwxX]*s[rwxXst]*"
+)
+_KILLS = re.compile(r"-(?:s(?:ig)?)?(?:9|kill)", re.I)
+_CONTAINER_ENDS = frozenset(["stop", "kill", "rm", "rmi", "restart", "down", "prune", "pause", "remove"])
+_SERVICE_ENDS_WORDS = """
+stop disable mask kill restart isolate unload bootout remove
+"""
+_SERVICE_ENDS = frozenset(_SERVICE_ENDS_WORDS.split())
+_DISK_TOOLS_WORDS = """
+fdisk sfdisk cfdisk gdisk sgdisk parted lvremove vgremove pvremove cryptsetup mkswap
+"""
+_DISK_TOOLS = frozenset(_DISK_TOOLS_WORDS.split())
+_GIT_VALUED = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace"))
+
+
+def deletes_folders(call: Call, _places: Places) -> str | None:
+    return "it deletes folders with all that is in them" if removes_folders(call) else None
+
+
+def deletes_many(call: Call, _places: Places) -> str | None:
+    if call.name == "find" and "-delete" in call.arguments:
+        return "it deletes every file that it finds"
+    if call.name in ("rm", "unlink", "shred", "rmdir") and {"find", "xargs", "parallel"} & set(call.through):
+        return "it deletes every file that it is given"
+    return "it destroys the content of files" if call.name == "shred" else None
+
+
+def opens_to_all(call: Call, _places: Places) -> str | None:
+    if call.name == "chmod" and any(_OPEN_MODES.fullmatch(word) for word in call.operands[:1]):
+        return "it lets everyone change files, or makes a program run as its owner"
+    if call.name == "chown" and call.has("R", "--recursive"):
+        return "it changes the owner of whole folders"
+    return None
+
+
+def destroys_data(call: Call, _places: Places) -> str | None:
+    if call.name not in _DATABASES:
+        return None
+    feeding = call.feeder.words if call.feeder else ()
+    said = " ".join((*call.arguments, *call.documents, *feeding)).casefold()
+    unbounded = any("where" not in found for found in _SQL_DELETE.findall(said))
+    return "it deletes data of a database" if unbounded or _SQL.search(said) else None
+
+
+def changes_guarded(call: Call, places: Places) -> str | None:
+    """A file that steers the machine or holds keys, written, moved, linked or removed."""
+    for target in _changed(call):
+        reason = places.guarded(places.absolute(target))
+        if reason:
+            return f"it changes `{target}`: {reason}"
+    return None
+
+
+def _changed(call: Call) -> Iterator[str]:
+    yield from (
+        redirect.target for redirect in call.redirects if ">" in redirect.operator and redirect.target
+    )
+    if call.name in ("tee", "truncate", "rm", "unlink", "touch", "chmod", "chown", "mv", "rmdir"):
+        yield from call.operands
+    elif call.name in ("cp", "install", "ln", "scp", "rsync"):
+        yield from call.operands[-1:]
+    elif call.name in ("sed", "gsed", "perl", "ruby") and call.has("i", "--in-place"):
+        yield from call.operands
+    elif call.name == "dd":
+        yield from (word[3:] for word in call.arguments if word.startswith("of="))
+    elif call.name in ("curl", "wget"):
+        options = ("-o", "-O", "--output", "--output-document")
+        pairs = pairwise(call.arguments)
+        yield from (value for option, value in pairs if option in options)
+
+
+def reads_secret(call: Call, places: Places) -> str | None:
+    read = [redirect.target for redirect in call.redirects if redirect.operator.startswith("<")]
+    if call.name not in _DATA_ONLY:
+        read += [word.rpartition("@")[2].rpartition("=")[2] for word in call.arguments]
+    for target in dict.fromkeys(read):
+        reason = places.secret(places.absolute(target)) if target else None
+        if reason:
+            return f"it reads `{target}`: {reason}"
+    return None
+
+
+def runs_what_arrives(call: Call, _places: Places) -> str | None:
+    """A shell that reads its commands from a pipe or from another program's output."""
+    if call.name not in SHELLS | {"source", "."}:
+        return None
+    if any(is_unknown(word) for word in call.operands[:1]):
+        return "it runs a text that is only known when it runs"
+    feeder = call.feeder
+    if feeder is None or not call.reads_commands or call.has("c"):
+        return None
+    if any(word in FETCHERS for word in _pipeline(feeder)):
+        return "it runs a program from the network without a look at it"
+    text = spoken(feeder)
+    return None if text and not is_unknown(text) else "it runs a text that is only known when it runs"
+
+
+def _pipeline(simple: Simple | None) -> Iterator[str]:
+    while simple is not None:
+        yield from simple.words[:1]
+        simple = simple.fed_by
+
+
+def runs_code(call: Call, _places: Places) -> str | None:
+    if not _INTERPRETERS.fullmatch(call.name):
+        return None
+    first = next(
+        (word for word in call.arguments if not word.startswith("-") or _CODE_FLAGS.fullmatch(word)), ""
+    )
+    is_fed = bool(call.documents or call.feeder) and not set(call.operands) - {"-"}
+    return "it runs code that no rule can read" if is_fed or _CODE_FLAGS.fullmatch(first) else None
+
+
+def ends_services(call: Call, _places: Places) -> str | None:
+    if call.name in ("systemctl", "service", "rc-service", "launchctl", "initctl", "supervisorctl"):
+        return "it stops a service" if _SERVICE_ENDS & set(call.operands) else None
+    if call.name in ("docker", "podman", "nerdctl", "docker-compose", "kubectl", "lxc"):
+        ends = (_CONTAINER_ENDS | {"delete"}) & set(call.operands[:3])
+        return "it ends or removes containers" if ends else _reaches_out(call)
+    return None
+
+
+def _reaches_out(call: Call) -> str | None:
+    mounts = (word for word in call.arguments if word.startswith("/:") or word.endswith("=/:"))
+    is_open = "--privileged" in call.arguments or any(mounts)
+    return "it gives a container the whole machine" if is_open else None
+
+
+def kills(call: Call, _places: Places) -> str | None:
+    if call.name not in ("kill", "pkill", "killall"):
+        return None
+    words = call.arguments
+    signal = next((f"-{value}" for flag, value in pairwise(words) if flag in ("-s", "--signal")), "")
+    if any(_KILLS.fullmatch(word) for word in (*words, signal)):
+        return "it ends a program by force"
+    if any(is_unknown(word) for word in words) or any("hermes" in word for word in words):
+        return "it may end Hermes itself"
+    return None
+
+
+def loses_git_work(call: Call, _places: Places) -> str | None:
+    if call.name != "git":
+        return None
+    verb, rest = _git_verb(call.arguments)
+    lost: Mapping[str, bool] = {
+        "reset": "--hard" in rest,
+        "push": any(
+            word in ("-f", "-d", "--delete", "--mirror") or word.startswith(("--force", "+")) for word in rest
+        ),
+        "clean": any(word == "--force" or re.fullmatch(r"-[a-eg-zA-Z]*f[a-zA-Z]*", word) for word in rest),
+        "branch": "-D" in rest or ("--delete" in rest and "--force" in rest),
+        "stash": bool({"drop", "clear"} & set(rest)),
+        "reflog": "expire" in rest,
+        "filter-branch": True,
+    }
+    return "it throws away work that git keeps" if lost.get(verb) else None
+
+
+def _git_verb(arguments: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    words = iter(enumerate(arguments))
+    for at, word in words:
+        if word in _GIT_VALUED:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word, arguments[at + 1 :]
+    return "", ()
+
+
+def is_someone_else(call: Call, _places: Places) -> str | None:
+    return (
+        "it runs with the rights of another user" if call.name in ("sudo", "doas", "su", "pkexec") else None
+    )
+
+
+def changes_disks(call: Call, _places: Places) -> str | None:
+    is_list = bool({"-l", "--list", "print"} & set(call.arguments))
+    return "it changes disks" if call.name in _DISK_TOOLS and not is_list else None
+
+
+def changes_timetable(call: Call, _places: Places) -> str | None:
+    if call.name == "crontab" and call.arguments != ("-l",):
+        return "it changes what runs by itself"
+    return "it runs something later, unseen" if call.name in ("at", "batch") else None
+
+
+def has_no_name(call: Call, _places: Places) -> str | None:
+    runs_unknown = call.name == "eval" and any(is_unknown(word) for word in call.arguments)
+    return "what it runs is only known when it runs" if is_unknown(call.name) or runs_unknown else None
+
+
+DANGEROUS: tuple[Rule, ...] = (
+    is_someone_else,
+    deletes_folders,
+    deletes_many,
+    opens_to_all,
+    destroys_data,
+    changes_guarded,
+    reads_secret,
+    runs_what_arrives,
+    runs_code,
+    ends_services,
+    kills,
+    loses_git_work,
+    changes_disks,
+    changes_timetable,
+    has_no_name,
+)
