@@ -263,6 +263,15 @@ async def test_with_a_fallback(fault: Fault, course: Course):
         )
 
 
+@pytest.mark.parametrize(
+    ("name", "keys"), [("401", "ab"), ("402", "ab"), ("403", "a"), ("429 rate", "aabb"), ("503", "aa")]
+)
+async def test_all_keys_come_before_the_fallback(name: str, keys: str):
+    async with Bench(TABLE[name][0], keys="ab", fallback=True) as bench:
+        assert await bench.ask() == "second"
+        assert (bench.keys, bench.served) == (keys, "z")
+
+
 @every_fault
 async def test_a_fault_that_goes_away_is_hardly_seen(fault: Fault, course: Course):
     seen: list[Exchange] = []

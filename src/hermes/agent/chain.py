@@ -62,10 +62,6 @@ class Models:
         """The chain for one question; it begins with the chosen model again, unless that cools down."""
         return Chain(self, Ledger())
 
-    def explain(self, request: Request) -> tuple[Reason, ...]:
-        """What the chosen model would be sent, field by field, and why. Nothing is sent."""
-        return self.chosen.explain(request)
-
     def client(self, name: str, emit: Emit) -> ModelClient | None:
         """A fallback by its name; None when it cannot be used."""
         if name not in self._made and self._make is not None:

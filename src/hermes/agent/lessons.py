@@ -27,6 +27,7 @@ _SEVEN_DAYS = 7 * 24 * 3600
 _SAFE_CAP = 4096
 _WHAT_IS_ASKED = frozenset({"model", "modelId", "messages", "input", "system", "instructions", "stream"})
 _TOOLS = ("tools", "toolConfig")
+_OF_A_TOOL = frozenset({"name", "type", "function", "parameters", "input_schema", "inputSchema", "toolSpec"})
 _NAMED_SCHEMAS = frozenset({"properties", "$defs", "definitions", "patternProperties"})
 _DATA = frozenset({"enum", "const", "default", "examples"})
 _STRICTNESS = frozenset({"pattern", "format"})
@@ -165,11 +166,19 @@ def _find(kwargs: Mapping[str, Any], field: str) -> str | None:
     for wanted in dict.fromkeys((path, snake)):
         inside = (f"{name}.{wanted}" for name, value in kwargs.items() if isinstance(value, dict))
         for candidate in (wanted, *inside):
-            steps = candidate.split(".")
-            is_asked = steps[0] in _WHAT_IS_ASKED or (steps[0] in _TOOLS and len(steps) == 1)
-            if not is_asked and _without(kwargs, steps) != kwargs:
+            left = _without(kwargs, candidate.split("."))
+            if left != kwargs and _asks_the_same(left, kwargs, candidate):
                 return candidate
     return None
+
+
+def _asks_the_same(left: Mapping[str, Any], whole: Mapping[str, Any], dropped: str) -> bool:
+    """Whether nothing is missing that the question is made of."""
+    if any(left.get(name) != whole[name] for name in _WHAT_IS_ASKED & whole.keys()):
+        return False
+    tools = [name for name in _TOOLS if name in whole]
+    changed = any(left.get(name) != whole[name] for name in tools)
+    return all(name in left for name in tools) and not (changed and dropped.rpartition(".")[2] in _OF_A_TOOL)
 
 
 def _without(value: Any, steps: Sequence[str]) -> Any:

@@ -127,6 +127,12 @@ async def test_a_field_gets_the_name_that_the_provider_wants():
         assert bench.lessons() == ["sim/m wants `max_completion_tokens` instead of `max_tokens`"]
 
 
+FIELDS_OF_THE_QUESTION = [
+    "model", "messages", "messages.0.content", "body.messages", "request.model", "tools", "tools.0",
+    "tools.0.function.name", "tools[0].function", "stream", "nonsense",
+]  # fmt: skip
+
+
 async def test_what_was_learned_is_part_of_the_explanation():
     words = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
     async with Bench(refuse_field("max_tokens", words)) as bench:
@@ -136,7 +142,7 @@ async def test_what_was_learned_is_part_of_the_explanation():
         assert reasons["max_completion_tokens"].because == ("what the provider refused earlier",)
 
 
-@pytest.mark.parametrize("field", ["model", "messages", "messages.0.content", "tools", "stream", "nonsense"])
+@pytest.mark.parametrize("field", FIELDS_OF_THE_QUESTION)
 async def test_what_is_asked_is_never_left_out(field: str):
     async with Bench(lambda body, _key: fails(400, f"Unknown parameter: '{field}'")(body)) as bench:
         with pytest.raises(FieldRefused):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes.errors import (
@@ -403,6 +403,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.integers(400, 599), st.binary() | json_values.map(lambda value: json.dumps(value).encode()))
 def test_no_body_breaks_the_reader(status: int, body: bytes):
     assert isinstance(read_failure(status, body), ModelError)
