@@ -185,6 +185,15 @@ async def test_a_garbage_list_and_a_dead_server_fall_back_to_the_file(home, drop
         assert [model.id for model in listing.models] == ["static"]
 
 
+async def test_an_empty_list_falls_back_to_the_file_and_says_so(home, drop):
+    async with ScriptedServer(model_list()) as server:
+        drop("acme", f"{server.url}/v1", models=("static",))
+        async with runtime(home) as run:
+            listing = await run.chooser.catalog.models(run.choose_model("acme/m").endpoint)
+    assert ([model.id for model in listing.models], listing.source) == (["static"], "static")
+    assert str(listing.problem) == "the server lists no models"
+
+
 async def test_a_slow_list_is_given_up_in_time(home, drop):
     async def never(exchange: Exchange) -> None:
         await exchange.client_left()

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from hermes import discover
-from hermes.errors import HermesError
+from hermes.errors import HermesError, InvalidResponse
 from hermes.protocols import Endpoint, Notebook, Wire
 from hermes.providers.base import LocalServer
 from hermes.providers.base.listing import ModelInfo, list_request, parse_models, whose
@@ -51,8 +51,6 @@ class Catalog:
             models = await self._ask(endpoint, seconds)
         except HermesError as error:
             return msgspec.structs.replace(static, problem=error)
-        if not models:
-            return static
         self._notes.write("models", key, msgspec.to_builtins(models), LIST_KEPT)
         return Listing(models, "live")
 
@@ -72,7 +70,10 @@ class Catalog:
 
     async def _ask(self, endpoint: Endpoint, seconds: float) -> tuple[ModelInfo, ...]:
         async with self._wire().open(list_request(endpoint, seconds), lambda *_: False) as reply:
-            return parse_models(await reply.read())
+            models = parse_models(await reply.read())
+        if not models:
+            raise InvalidResponse("the server lists no models")
+        return models
 
     async def _identify(self, candidates: Sequence[Endpoint]) -> LocalServer | None:
         """The server at one address, which several providers may have as theirs. No key is shown to it."""
