@@ -271,8 +271,16 @@ class Toolbox(Protocol):
 
     def specs(self) -> tuple[ToolSpec, ...]: ...
 
-    async def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
-        """Run a tool; raises `ToolError` when it cannot be run at all."""
+    def fit(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments in the types of the tool's schema; raises `ToolError` for those that do not fit."""
+        ...
+
+    def effect(self, name: str) -> Effect:
+        """What the tool does to the world."""
+        ...
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Run a tool with arguments that fit; raises `ToolError` when it cannot be run at all."""
         ...
 
 
