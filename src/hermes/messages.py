@@ -138,6 +138,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     provider_data: dict[str, Any] | None = None
     issuer: str | None = None
     images: tuple[Image, ...] = ()
+    replaces: int = 0
+    """For a summary: how many messages of its session it stands for, counted from the first."""
 
     def data_for(self, issuer: str) -> dict[str, Any]:
         """The opaque data of this message, if this issuer made it; else nothing."""

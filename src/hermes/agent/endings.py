@@ -2,11 +2,9 @@
 
 import msgspec
 
+from hermes.agent.prompt import CONTINUE, NUDGE
 from hermes.errors import HermesError, InvalidResponse
 from hermes.messages import NormalizedResponse
-
-CONTINUE = "Continue exactly where you stopped. Repeat nothing, and say nothing about the break."
-NUDGE = "You have the results you asked for. Answer now."
 
 _CONTINUATIONS = 3
 _LARGER_LIMITS = 4

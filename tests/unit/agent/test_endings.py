@@ -2,7 +2,8 @@
 
 import pytest
 
-from hermes.agent.endings import CONTINUE, NUDGE, Accept, AskAgain, Endings, GiveUp, RunCalls
+from hermes.agent.endings import Accept, AskAgain, Endings, GiveUp, RunCalls
+from hermes.agent.prompt import CONTINUE, NUDGE
 from hermes.messages import NormalizedResponse, ToolCall, Usage
 
 CALL = ToolCall("c", "look", "{}")
