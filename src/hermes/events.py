@@ -46,6 +46,13 @@ class RetryWaiting(msgspec.Struct, frozen=True, tag="retry_waiting"):
     attempt: int
 
 
+class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
+    """The conversation was made shorter for the model; tokens are estimates where nobody counted them."""
+
+    tokens_before: int
+    tokens_after: int
+
+
 class Notice(msgspec.Struct, frozen=True, tag="notice"):
     """Something the user should know that does not stop the run."""
 
@@ -84,4 +91,5 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 
 
 Delta = Text | Reasoning
-Event = Started | Text | Reasoning | ToolStarted | ToolFinished | RetryWaiting | Notice | Done | Failed
+Progress = ToolStarted | ToolFinished | RetryWaiting | Compacted | Notice
+Event = Started | Delta | Progress | Done | Failed

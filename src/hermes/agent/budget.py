@@ -38,6 +38,11 @@ class Budget:
             self.usage += usage
             self._costs[-1] = cost
 
+    def spend(self, usage: Usage | None, cost: float | None) -> None:
+        """Count what an auxiliary call took: tokens and money, but none of the model calls."""
+        self.usage += usage or Usage()
+        self._costs.append(cost)
+
     @property
     def cost(self) -> float | None:
         """US dollars so far; None as soon as the price of any call is unknown."""

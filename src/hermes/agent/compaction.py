@@ -19,6 +19,8 @@ _TOKENS_PER_IMAGE = 1_600
 _SMALL_WINDOW = 512_000
 _KEPT_SHARE = 0.2
 _WORTH_CLEARING = 400
+_LINE = 500
+_DIGEST = 8_000
 
 
 def estimate(messages: Sequence[Message]) -> int:
@@ -62,6 +64,16 @@ def cleared(messages: Sequence[Message], keep: int) -> tuple[Message, ...]:
         tokens += _size(message)
         kept.append(message if tokens <= keep else _without_result(message))
     return tuple(reversed(kept))
+
+
+def digest(messages: Sequence[Message]) -> str:
+    """What was asked and answered, each in a line and the newest kept: for when no model sums it up."""
+    lines = [
+        f"{message.role}: {' '.join(message.content.split())[:_LINE]}"
+        for message in messages
+        if message.role in ("user", "assistant") and message.content
+    ]
+    return "\n".join(lines)[-_DIGEST:]
 
 
 def _without_result(message: Message) -> Message:

@@ -4,11 +4,12 @@ import msgspec
 
 from hermes.agent.prompt import CONTINUE, NUDGE
 from hermes.errors import HermesError, InvalidResponse
-from hermes.messages import NormalizedResponse
+from hermes.messages import BadArguments, NormalizedResponse
 
 _CONTINUATIONS = 3
 _LARGER_LIMITS = 4
 _UNFINISHED = 3
+_UNREADABLE = 2
 _THOUGHTS = 2
 _REPEATS = 3
 _USUAL_LIMIT = 4_096
@@ -62,7 +63,12 @@ class Endings:
         return Accept() if has_text else self._silence(response, after_tools)
 
     def _calls(self, response: NormalizedResponse) -> Step:
-        if not any(call.truncated for call in response.tool_calls or ()):
+        problems = {
+            bad.kind for call in response.tool_calls or () if isinstance(bad := call.parse(), BadArguments)
+        }
+        if "truncated" not in problems:
+            if problems and self._may("unreadable call", _UNREADABLE):
+                return AskAgain(keep=False)
             self._spent.clear()
             return RunCalls()
         if self._may("larger limit", _LARGER_LIMITS):

@@ -71,7 +71,7 @@ def search(words: Sequence[str], limit: int, as_json: bool) -> None:
 
 @command.command()
 @click.argument("reference", metavar="ID")
-@click.option("--format", "format", type=click.Choice(["md", "html", "json"]), default="md", show_default=True)
+@click.option("--format", type=click.Choice(["md", "html", "json"]), default="md", show_default=True)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; stdout if not given.")
 def export(reference: str, format: Literal["md", "html", "json"], output: str | None) -> None:
     """Write a session as a document."""
