@@ -6,7 +6,7 @@ from collections.abc import Callable
 import msgspec
 
 from hermes.agent.explain import Reason, explain
-from hermes.errors import AuthFailed, HttpStatus, IncompleteResponse, InvalidResponse, ModelError
+from hermes.errors import AuthFailed, HttpStatus, IncompleteResponse, ModelError
 from hermes.events import Event, RetryWaiting
 from hermes.messages import NormalizedResponse
 from hermes.protocols import Endpoint, ProviderTransport, Request, Wire
@@ -75,6 +75,4 @@ def _whole(response: NormalizedResponse) -> NormalizedResponse:
         raise IncompleteResponse(
             "the answer stopped before its end", hint="ask again; what had arrived is kept in the session"
         )
-    if response.content is None and not response.tool_calls and response.finish_reason == "stop":
-        raise InvalidResponse("the model answered with nothing", hint="ask again or choose another model")
     return response

@@ -26,6 +26,8 @@ _EXPLAINED = {
     "not_an_object": "the arguments must be a JSON object; the call was not run",
 }
 
+_SKIPPED = "skipped: another call beside it could not be read; send both again"
+
 
 class Ready(msgspec.Struct, frozen=True):
     """A call that may be run, with arguments that fit its tool; or the result that stands in its place."""
@@ -57,16 +59,19 @@ class ToolRunner:
 
         What only reads runs side by side; what changes something runs alone, after all before it.
         """
-        ready = [await self._prepare(call) for call in calls]
+        is_unreadable = any(isinstance(call.parse(), BadArguments) for call in calls)
+        ready = [await self._prepare(call, is_unreadable) for call in calls]
         results: list[ToolResult] = []
         for group in self._groups(ready):
             results += await asyncio.gather(*map(self._run, group))
         return results
 
-    async def _prepare(self, call: ToolCall) -> Ready:
+    async def _prepare(self, call: ToolCall, is_beside_unreadable: bool) -> Ready:
         arguments = call.parse()
         if isinstance(arguments, BadArguments):
             return Ready(call, refused=failure(_EXPLAINED[arguments.kind]))
+        if is_beside_unreadable:
+            return Ready(call, refused=failure(_SKIPPED))
         try:
             fitted = self._tools.fit(call.name, arguments)
         except ToolError as error:
