@@ -16,11 +16,15 @@ from yarl import URL
 from bench.calls import drop, new_session
 from bench.measure import MICRO, Figure, Goal, Plan, cpu_per_unit, medians, sampler, settle
 from bench.wires import KEY
+from hermes.agent.auxiliary import Auxiliary
+from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
-from hermes.agent.loop import Conversation
+from hermes.agent.conversation import Conversation
+from hermes.agent.loop import Means
 from hermes.agent.prompt import SYSTEM
 from hermes.agent.send import ModelClient
-from hermes.app.dialogue import Dialogue, Journal, Standing
+from hermes.agent.untrusted import Guard
+from hermes.app.dialogue import Dialogue, Journal
 from hermes.app.runtime import Runtime
 from hermes.config import load
 from hermes.messages import Message
@@ -100,13 +104,16 @@ async def run_hermes(runtime: Runtime, endpoint: Endpoint, turns: int) -> str:
         model=endpoint.model,
         cwd="",
     )
-    dialogue = Dialogue(
-        Conversation(session.id, (), journal),
-        Models(ModelClient(endpoint, Transport(), runtime.wire(endpoint.provider))),
-        Toolbox(TOOLS, None),
-        journal,
-        Standing(session, is_new=True, max_turns=turns + 1),
+    model = ModelClient(endpoint, Transport(), runtime.wire(endpoint.provider))
+    means = Means(
+        models=Models(model),
+        auxiliary=Auxiliary(lambda _task: model),
+        tools=Toolbox(TOOLS, None),
+        guard=Guard(runtime.services.approve, lambda _text: False),
+        limits=Limits(calls=turns + 1),
     )
+    conversation = Conversation(session.id, (), journal)
+    dialogue = Dialogue(session, conversation, means, journal, is_new=True)
     return (await dialogue.ask(QUESTION, drop)).text
 
 

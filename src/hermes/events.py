@@ -40,6 +40,14 @@ class ToolFinished(msgspec.Struct, frozen=True, tag="tool_finished"):
     served_by: str | None = None
 
 
+class ToolProgress(msgspec.Struct, frozen=True, tag="tool_progress"):
+    """What a running tool says meanwhile, such as the output of a command as it appears."""
+
+    id: str
+    name: str
+    text: str
+
+
 class RetryWaiting(msgspec.Struct, frozen=True, tag="retry_waiting"):
     reason: str
     seconds: float
@@ -52,6 +60,20 @@ class Switched(msgspec.Struct, frozen=True, tag="switched"):
     from_model: str
     to_model: str
     reason: str
+
+
+class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
+    """The conversation was made shorter for the model; tokens are estimates where nobody counted them."""
+
+    tokens_before: int
+    tokens_after: int
+
+
+class Used(msgspec.Struct, frozen=True, tag="used"):
+    """A model call has ended: the tokens and US dollars of the turn so far; no cost where one is unknown."""
+
+    usage: Usage
+    cost: float | None = None
 
 
 class Notice(msgspec.Struct, frozen=True, tag="notice"):
@@ -92,6 +114,5 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 
 
 Delta = Text | Reasoning
-Event = (
-    Started | Text | Reasoning | ToolStarted | ToolFinished | RetryWaiting | Switched | Notice | Done | Failed
-)
+Progress = ToolStarted | ToolProgress | ToolFinished | RetryWaiting | Switched | Compacted | Used | Notice
+Event = Started | Delta | Progress | Done | Failed

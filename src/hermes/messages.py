@@ -1,6 +1,8 @@
 """What is said: frozen values that know no wire format."""
 
 import hashlib
+import json
+from ast import literal_eval
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -35,11 +37,28 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
         try:
             value = msgspec.json.decode(self.arguments)
         except msgspec.DecodeError:
+            value = _leniently(self.arguments)
+        if value is None:
             return BadArguments("not_json", self.arguments)
         return value if isinstance(value, dict) else BadArguments("not_an_object", self.arguments)
 
     def __repr__(self) -> str:
         return f"ToolCall(id={self.id!r}, name={self.name!r}, arguments={self.arguments!r})"
+
+
+def _leniently(text: str) -> Any:
+    """What small models write for JSON and mean plainly: line breaks inside a string, or Python's quotes."""
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return _python_value(text.strip())
+
+
+def _python_value(text: str) -> Any:
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
 
 
 def build_tool_call(
@@ -138,6 +157,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     provider_data: dict[str, Any] | None = None
     issuer: str | None = None
     images: tuple[Image, ...] = ()
+    replaces: int = 0
+    """For a summary: how many messages of its session it stands for, counted from the first."""
 
     def data_for(self, issuer: str) -> dict[str, Any]:
         """The opaque data of this message, if this issuer made it; else nothing."""

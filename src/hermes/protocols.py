@@ -5,6 +5,7 @@ The agent is handed things that fit these and never learns who made them; only `
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from contextvars import ContextVar
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -271,9 +272,21 @@ class Toolbox(Protocol):
 
     def specs(self) -> tuple[ToolSpec, ...]: ...
 
-    async def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
-        """Run a tool; raises `ToolError` when it cannot be run at all."""
+    def fit(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments in the types of the tool's schema; raises `ToolError` for those that do not fit."""
         ...
+
+    def effect(self, name: str) -> Effect:
+        """What the tool does to the world."""
+        ...
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Run a tool with arguments that fit; raises `ToolError` when it cannot be run at all."""
+        ...
+
+
+progress: ContextVar[Callable[[str], None]] = ContextVar("progress", default=lambda _text: None)
+"""Where a running tool says how far it has come; set anew for every call."""
 
 
 class SearchRow(msgspec.Struct, frozen=True):

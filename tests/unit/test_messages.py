@@ -33,7 +33,10 @@ def test_a_call_keeps_its_arguments_as_text(given_arguments, text):
         ("  ", {}),
         ("[1]", BadArguments("not_an_object", "[1]")),
         ('{"a": 1', BadArguments("not_json", '{"a": 1')),
-        ("{'a': 1}", BadArguments("not_json", "{'a': 1}")),
+        ("{'a': 1, 'b': None}", {"a": 1, "b": None}),
+        ('{"a": "one\ntwo"}', {"a": "one\ntwo"}),
+        ("{a: 1}", BadArguments("not_json", "{a: 1}")),
+        ("(" * 9000, BadArguments("not_json", "(" * 9000)),
     ],
 )
 def test_arguments_parse_or_say_why_not(arguments, parsed):

@@ -7,8 +7,7 @@ import json
 import msgspec
 import pytest
 
-from hermes.agent.chain import Models
-from hermes.agent.loop import Conversation, Turn
+from hermes.agent.conversation import Conversation
 from hermes.agent.send import ModelClient
 from hermes.errors import (
     AuthFailed,
@@ -37,6 +36,7 @@ from simulators.anthropic_messages import (
     uses,
 )
 from simulators.naps import Naps
+from simulators.talk import turn
 
 SCHEMA = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
 MODEL = "claude-sonnet-5-5"
@@ -58,6 +58,12 @@ class Log:
 class Tools:
     def specs(self):
         return (ToolSpec("look", "Look it up.", SCHEMA),)
+
+    def fit(self, name, arguments):
+        return dict(arguments)
+
+    def effect(self, name):
+        return "reads"
 
     async def call(self, name, arguments):
         return ToolResult(text=f"saw {arguments.get('q')}")
@@ -87,9 +93,9 @@ class Bench:
         assert self.server.refusals == []
 
     async def ask(self, question="why?", max_turns=10):
-        return await Turn(
-            self.conversation, Models(self.model).question(), Tools(), self.events.append
-        ).answer(question, max_turns)
+        return await turn(self.conversation, self.model, Tools(), self.events.append, calls=max_turns).answer(
+            question
+        )
 
     async def send(self, *messages, **fields):
         request = Request(model=self.model_name, messages=messages, issuer=self.endpoint.issuer, **fields)
@@ -344,8 +350,8 @@ async def test_the_vendors_own_client_reads_the_simulator_as_we_do():
 
 async def test_an_interrupt_in_the_middle_leaves_a_history_the_next_call_accepts():
     async with Bench(answers(thinks("hm"), uses("look", {"q": "x"}, "t1")), says("back")) as bench:
-        turn = Turn(bench.conversation, Models(bench.model).question(), Stuck(), bench.events.append)
-        running = asyncio.ensure_future(turn.answer("why?", 5))
+        asked = turn(bench.conversation, bench.model, Stuck(), bench.events.append)
+        running = asyncio.ensure_future(asked.answer("why?"))
         while not running.done() and not any(message.tool_calls for message in bench.log.kept):
             await asyncio.sleep(0.001)
         running.cancel()

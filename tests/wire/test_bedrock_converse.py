@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from hermes import discover
-from hermes.agent.chain import Models
-from hermes.agent.loop import Conversation, Turn
+from hermes.agent.conversation import Conversation
 from hermes.agent.send import ModelClient
 from hermes.errors import (
     AuthFailed,
@@ -46,6 +45,7 @@ from simulators.bedrock_converse import (
 )
 from simulators.naps import Naps
 from simulators.scripted import http_reply
+from simulators.talk import turn
 
 load = Registry().load
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -87,6 +87,12 @@ class Tools:
     def specs(self):
         return tuple(ToolSpec(name, "Do it.", SCHEMA) for name in ("look", "files.read"))
 
+    def fit(self, name, arguments):
+        return dict(arguments)
+
+    def effect(self, name):
+        return "reads"
+
     async def call(self, name, arguments):
         self.called.append((name, arguments))
         return ToolResult(text=f"saw {arguments.get('q')}")
@@ -119,8 +125,8 @@ class Bench:
         assert not self._strict or self.server.refusals == []
 
     async def ask(self, question="why?", max_turns=5):
-        turn = Turn(self.conversation, Models(self.model).question(), self.tools, self.events.append)
-        return await turn.answer(question, max_turns)
+        asked = turn(self.conversation, self.model, self.tools, self.events.append, calls=max_turns)
+        return await asked.answer(question)
 
     async def send(self, *messages, **fields):
         endpoint = self.model.endpoint

@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-from hermes.agent.chain import Models
-from hermes.agent.loop import Conversation, Turn
+from hermes.agent.conversation import Conversation
 from hermes.agent.send import ModelClient
 from hermes.errors import (
     AuthFailed,
@@ -27,6 +26,7 @@ from simulators import codex_responses as simulator
 from simulators.codex_responses import ResponsesSimulator, answers, calls, events, fails, message, raw, says
 from simulators.naps import Naps
 from simulators.scripted import http_reply
+from simulators.talk import turn
 
 PROVIDER = Provider(
     name="sim", title="Sim", api_mode="codex_responses", key_env=("SIM_API_KEY",), caches=True, max_tokens=900
@@ -48,6 +48,12 @@ class Log:
 class Tools:
     def specs(self):
         return (LOOK,)
+
+    def fit(self, name, arguments):
+        return dict(arguments)
+
+    def effect(self, name):
+        return "reads"
 
     async def call(self, name, arguments):
         return ToolResult(text=f"saw {arguments['q']}")
@@ -74,8 +80,8 @@ class Bench:
         assert self.server.refusals == []
 
     async def ask(self, question="why?"):
-        turn = Turn(self.conversation, Models(self.model).question(), Tools(), self.events.append)
-        return await turn.answer(question, 10)
+        asked = turn(self.conversation, self.model, Tools(), self.events.append)
+        return await asked.answer(question)
 
     async def send(self, *messages, **fields):
         request = Request(model=MODEL, messages=messages, issuer=self.model.endpoint.issuer, **fields)
@@ -187,7 +193,7 @@ async def test_an_answer_at_the_limit_is_not_complete():
     fields = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     async with Bench(answers(message("so far", status="incomplete"), **fields)) as bench:
         answer = await bench.ask()
-        assert (answer.text, answer.finish_reason, answer.complete) == ("so far", "length", False)
+        assert (answer.text, answer.finish_reason, answer.complete) == ("so far" * 4, "length", False)
 
 
 async def test_what_is_no_answer_is_an_error():

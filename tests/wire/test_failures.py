@@ -109,7 +109,7 @@ TABLE: dict[str, tuple[Fault, Course]] = {
     "403 spending": (status(403, "spending limit reached"), key_is_refused(QuotaExhausted)),
     "408": (status(408), passes(ProviderDown)),
     "409": (status(409), passes(ProviderDown)),
-    "413": (status(413), request_is_refused(ContextOverflow)),
+    "413": (status(413), Course(ContextOverflow, "a", "a", "a", [], falls_back=False)),
     "424": (status(424), passes(ProviderDown)),
     "425": (status(425), passes(ProviderDown)),
     "429 rate": (

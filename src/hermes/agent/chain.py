@@ -8,6 +8,7 @@ from hermes.agent.explain import Reason
 from hermes.agent.send import Emit, Ledger, ModelClient
 from hermes.errors import (
     ConfigError,
+    ContextOverflow,
     HermesError,
     ModelError,
     NetError,
@@ -25,6 +26,8 @@ Make = Callable[[str], ModelClient]
 
 _TOPIC = "cooling models"
 _COOL_DOWN = 60.0
+_OF_NO_USE = (TlsFailed, ContextOverflow)
+"""What is no reason to ask another model: the network is not what it says, or the question is too long."""
 
 
 class Served(msgspec.Struct, frozen=True):
@@ -125,8 +128,12 @@ class Chain:
                 return Served(response, current.endpoint)
             except (ModelError, NetError) as error:
                 self._models.cool(current, error)
-                if ear.heard or isinstance(error, TlsFailed) or not self._switch(str(error), emit):
+                if ear.heard or isinstance(error, _OF_NO_USE) or not self._switch(str(error), emit):
                     raise
+
+    def move_on(self, reason: str, emit: Emit) -> bool:
+        """Ask the next model from here on; false when there is none."""
+        return self._switch(reason, emit)
 
     def explain(self, request: Request) -> tuple[Reason, ...]:
         """What the next call would send, field by field, and why. Nothing is sent."""

@@ -10,50 +10,44 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from hermes.agent.chain import Chain
+from hermes.agent.auxiliary import Auxiliary
+from hermes.agent.budget import Budget, Limits
+from hermes.agent.chain import Models
 from hermes.agent.citations import Sources, cite
+from hermes.agent.conversation import Conversation
+from hermes.agent.endings import Accept, AskAgain, Endings, GiveUp, RunCalls
 from hermes.agent.explain import Reason
-from hermes.agent.prompt import SYSTEM
+from hermes.agent.prompt import LIMIT_REACHED, MEMORY, REMEMBER, WRONG_SHAPE
+from hermes.agent.room import Room
 from hermes.agent.send import Emit
-from hermes.errors import HermesError, InvalidResponse, ToolError
-from hermes.events import Answer, Event, Text, ToolFinished, ToolStarted
-from hermes.messages import BadArguments, FinishReason, Message, NormalizedResponse, ToolCall, Usage
-from hermes.protocols import (
-    Effort,
-    Expectation,
-    Mismatch,
-    Request,
-    SessionLog,
-    Toolbox,
-    ToolChoice,
-    ToolResult,
-)
+from hermes.agent.tool_calls import ToolRunner
+from hermes.agent.untrusted import Guard
+from hermes.errors import ContextOverflow, HermesError, InvalidResponse
+from hermes.events import Answer, Event, Notice, Reasoning, Text, Used
+from hermes.messages import FinishReason, Image, Message, NormalizedResponse, ToolCall, Usage
+from hermes.protocols import Effort, Endpoint, Expectation, Mismatch, Request, Toolbox, ToolChoice
 
 Price = Callable[[str, str, Usage], float | None]
 """What a call costs in US dollars, from provider, model and usage; None when that is unknown."""
 
-WRONG_SHAPE = (
-    "Your answer does not keep the JSON Schema that was asked for: {}. Answer again, with the JSON alone."
-)
-LIMIT_REACHED = "The limit of model calls is reached. Answer now from what you have, and say what is missing."
+_WORTH_REMEMBERING = 4
+"""Questions that a conversation must have had before its model is asked to keep something of it."""
+_STRANGE_ROUNDS = 3
+"""Rounds of calls to tools that do not exist, in a row, before a model is given up."""
 
 
-class Conversation:
-    """One session's messages: what was said so far, and what the running turn adds."""
+class Means(msgspec.Struct, frozen=True, kw_only=True):
+    """What a turn works with, and within which limits."""
 
-    def __init__(self, session_id: str, history: Sequence[Message], log: SessionLog) -> None:
-        self.session_id = session_id
-        self._messages = [Message(role="system", content=SYSTEM), *history]
-        self._log = log
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        return tuple(self._messages)
-
-    async def add(self, *messages: Message) -> None:
-        """Keep messages; they are in the log when this returns."""
-        await self._log.append(self.session_id, messages)
-        self._messages.extend(messages)
+    models: Models
+    auxiliary: Auxiliary
+    tools: Toolbox
+    guard: Guard
+    limits: Limits = Limits()
+    expectation: Expectation | None = None
+    price: Price | None = None
+    effort: Effort | None = None
+    temperature: float | None = None
 
 
 class Turn:
@@ -62,65 +56,95 @@ class Turn:
     def __init__(
         self,
         conversation: Conversation,
-        model: Chain,
-        tools: Toolbox,
+        means: Means,
         emit: Emit,
         clock: Callable[[], float] = time.monotonic,
-        expectation: Expectation | None = None,
-        price: Price | None = None,
-        effort: Effort | None = None,
-        temperature: float | None = None,
     ) -> None:
-        self._expectation = expectation
-        self._price = price
-        self._effort = effort
-        self._temperature = temperature
         self._conversation = conversation
-        self._model = model
-        self._served_by = model.endpoint
-        self._tools = tools
+        self._means = means
+        self._chain = means.models.question()
+        self._served_by = self._chain.endpoint
         self._emit_event = emit
-        self._clock = clock
+        self._budget = Budget(means.limits, clock)
+        self._runner = ToolRunner(means.tools, means.guard, self._emit, clock)
+        self._room = Room(conversation, self._summarise, self._emit)
         self._sources = Sources()
-        self._usage = Usage()
-        self._costs: list[float | None] = []
+        self._parts: list[str] = []
         self._said: list[str] = []
+        self._strange_rounds = 0
 
-    async def answer(self, question: str, max_turns: int) -> Answer:
+    async def answer(self, question: str, images: tuple[Image, ...] = ()) -> Answer:
         """Run until the model answers. Whatever stops it, what was said until then is kept."""
-        await self._conversation.add(Message(role="user", content=question))
+        asked = Message(role="user", content=question, images=images)
+        self._means.guard.hear([asked])
+        await self._conversation.add(asked)
         try:
-            return await self._ask_until_answered(max_turns)
+            return await self._ask_until_answered()
         except (HermesError, asyncio.CancelledError):
             await self._keep_partial()
             raise
 
     def partial(self) -> Answer:
         """The answer as far as it came, for a turn that did not end by itself."""
-        return self._result("".join(self._said), "incomplete", None, complete=False)
+        return self._result("incomplete", None, complete=False)
 
-    async def _ask_until_answered(self, max_turns: int) -> Answer:
-        for _ in range(max_turns):
-            response = await self._ask("auto")
-            if response.tool_calls:
-                await self._run_calls(response.tool_calls)
-            elif response.finish_reason != "incomplete":
-                return await self._settle(response)
-        await self._conversation.add(Message(role="user", content=LIMIT_REACHED))
-        response = await self._ask("none")
-        return self._result(response.content or "", "incomplete", response, complete=False)
+    def explain(self, question: str) -> tuple[Reason, ...]:
+        """What the first call for this question would send, and why; nothing is sent or kept."""
+        asked = (*self._conversation.messages, Message(role="user", content=question))
+        return self._chain.explain(self._request(asked, "auto", None))
+
+    async def _ask_until_answered(self) -> Answer:
+        endings = self._endings()
+        output_limit: int | None = None
+        while (reached := self._budget.exceeded()) is None:
+            response = await self._ask("auto", output_limit)
+            output_limit = None
+            match endings.judge(response, after_tools=self._last().role == "tool"):
+                case RunCalls():
+                    await self._keep(response)
+                    await self._run_calls(response.tool_calls or ())
+                case Accept():
+                    await self._keep(response)
+                    return await self._settle(response)
+                case AskAgain() as again:
+                    output_limit = again.max_output_tokens
+                    await self._keep_for_more(response, again)
+                case GiveUp(error):
+                    if not self._chain.move_on(str(error), self._emit):
+                        raise error
+                    endings = self._endings()
+        return await self._sum_up(reached)
+
+    def _endings(self) -> Endings:
+        return Endings(self._chain.endpoint.provider.max_tokens)
+
+    async def _sum_up(self, reached: str) -> Answer:
+        """The answer when a limit is reached: from what there is, and marked as not complete."""
+        await self._conversation.add(Message(role="user", content=LIMIT_REACHED.format(reached)))
+        self._parts.clear()
+        response = await self._ask("none", None)
+        ignored = len(response.tool_calls or ())
+        await self._keep(msgspec.structs.replace(response, tool_calls=None))
+        if ignored:
+            self._emit(
+                Notice(f"{ignored} more tool calls were asked for at the limit of {reached}, and not run")
+            )
+        return self._result("incomplete", response, complete=False)
 
     async def _settle(self, response: NormalizedResponse) -> Answer:
         """The answer; one that should be data and is not may be given once more."""
-        answer = self._result(response.content or "", response.finish_reason, response)
-        if self._expectation is None:
+        answer = self._result(response.finish_reason, response)
+        expected = self._means.expectation
+        if expected is None:
             return answer
-        value = self._expectation.read(answer.text)
+        value = expected.read(answer.text)
         if isinstance(value, Mismatch):
             await self._conversation.add(Message(role="user", content=WRONG_SHAPE.format(value.problem)))
-            response = await self._ask("none")
-            answer = self._result(response.content or "", response.finish_reason, response)
-            value = self._expectation.read(answer.text)
+            self._parts.clear()
+            response = await self._ask("none", None)
+            await self._keep(msgspec.structs.replace(response, tool_calls=None))
+            answer = self._result(response.finish_reason, response)
+            value = expected.read(answer.text)
         if isinstance(value, Mismatch):
             raise InvalidResponse(
                 f"the answer does not keep the schema: {value.problem}",
@@ -128,58 +152,68 @@ class Turn:
             )
         return msgspec.structs.replace(answer, parsed=value)
 
-    def explain(self, question: str) -> tuple[Reason, ...]:
-        """What the first call for this question would send, and why; nothing is sent or kept."""
-        asked = (*self._conversation.messages, Message(role="user", content=question))
-        return self._model.explain(self._request(asked, "auto"))
-
-    def _request(self, messages: tuple[Message, ...], tool_choice: ToolChoice) -> Request:
+    def _request(
+        self, messages: tuple[Message, ...], tool_choice: ToolChoice, output_limit: int | None
+    ) -> Request:
+        expected = self._means.expectation
         return Request(
             messages=messages,
-            tools=self._tools.specs(),
+            tools=self._means.tools.specs(),
             tool_choice=tool_choice,
+            max_output_tokens=output_limit,
+            effort=self._means.effort,
+            temperature=self._means.temperature,
             session_id=self._conversation.session_id,
-            effort=self._effort,
-            temperature=self._temperature,
-            output_schema=self._expectation.schema if self._expectation else None,
+            output_schema=expected.schema if expected else None,
         )
 
-    async def _ask(self, tool_choice: ToolChoice) -> NormalizedResponse:
+    async def _ask(self, tool_choice: ToolChoice, output_limit: int | None) -> NormalizedResponse:
+        """One call, in a conversation that is made to fit."""
+        provider = self._chain.endpoint.provider
+        await self._room.make(provider.context_window, provider.max_tokens)
+        while True:
+            try:
+                return await self._call(tool_choice, output_limit)
+            except ContextOverflow as error:
+                if not await self._room.shrink() and not self._chain.move_on(str(error), self._emit):
+                    raise
+
+    async def _call(self, tool_choice: ToolChoice, output_limit: int | None) -> NormalizedResponse:
         self._said.clear()
-        request = self._request(self._conversation.messages, tool_choice)
-        self._costs.append(None)  # a call that breaks off may be charged for, and nobody says how much
-        served = await self._model.send(request, self._emit)
+        request = self._request(self._conversation.messages, tool_choice, output_limit)
+        self._budget.begin_call()
+        served = await self._chain.send(request, self._emit)
         response, self._served_by = served.response, served.endpoint
-        if response.usage is not None:
-            self._usage += response.usage
-            self._costs[-1] = self._cost_of(response.usage)
-        calls = response.tool_calls if tool_choice != "none" else None
+        self._budget.end_call(response.usage, self._cost(served.endpoint, response.usage))
+        self._room.count(response.usage)
+        self._emit(Used(self._budget.usage, self._budget.cost))
+        return response
+
+    async def _keep(self, response: NormalizedResponse) -> None:
+        """Keep what the model said, stamped with who made what only they can read."""
         await self._conversation.add(
             Message(
                 role="assistant",
                 content=response.content,
-                tool_calls=tuple(calls or ()),
+                tool_calls=tuple(response.tool_calls or ()),
                 reasoning=response.reasoning,
                 finish_reason=response.finish_reason,
                 provider_data=response.provider_data,
                 issuer=self._served_by.issuer if response.provider_data else None,
             )
         )
-        return response
+        self._said.clear()
+        self._parts.append(response.content or "")
 
-    def _cost_of(self, usage: Usage) -> float | None:
-        if self._price is None:
-            return None
-        endpoint = self._served_by
-        return self._price(endpoint.provider.name, endpoint.model, usage)
-
-    def _cost(self) -> float | None:
-        known = [cost for cost in self._costs if cost is not None]
-        return sum(known) if known and len(known) == len(self._costs) else None
+    async def _keep_for_more(self, response: NormalizedResponse, again: AskAgain) -> None:
+        if again.keep:
+            await self._keep(response)
+        if again.say:
+            await self._conversation.add(Message(role="user", content=again.say))
 
     async def _run_calls(self, calls: Sequence[ToolCall]) -> None:
-        """Run the calls of one response side by side; results keep the order of the calls."""
-        results = await asyncio.gather(*(self._run_call(call) for call in calls))
+        self._parts.clear()
+        results = await self._runner.run(calls)
         await self._conversation.add(
             *(
                 Message(role="tool", tool_call_id=call.id, content=result.text, is_error=result.is_error)
@@ -188,74 +222,86 @@ class Turn:
         )
         for result in results:
             self._sources.add(result.sources)
+        self._count_strange_rounds(calls)
 
-    async def _run_call(self, call: ToolCall) -> ToolResult:
-        id, started = call.id or "", self._clock()
-        self._emit(ToolStarted(id=id, name=call.name, arguments=call.arguments))
-        try:
-            result = await self._dispatch(call)
-        except ToolError as error:
-            result = _tool_failure(str(error))
-        self._emit(
-            ToolFinished(
-                id=id,
-                name=call.name,
-                result=result.text,
-                is_error=result.is_error,
-                seconds=self._clock() - started,
-                served_by=result.served_by,
+    def _count_strange_rounds(self, calls: Sequence[ToolCall]) -> None:
+        known = {tool.name for tool in self._means.tools.specs()}
+        is_strange = not any(call.name in known for call in calls)
+        self._strange_rounds = self._strange_rounds + 1 if is_strange else 0
+        if self._strange_rounds == _STRANGE_ROUNDS:
+            raise InvalidResponse(
+                f"the model keeps calling tools that do not exist, such as `{calls[0].name}`",
+                hint="choose another model with `-m PROVIDER/MODEL`",
             )
-        )
-        return result
 
-    async def _dispatch(self, call: ToolCall) -> ToolResult:
-        arguments = call.parse()
-        if isinstance(arguments, BadArguments):
-            return _tool_failure(_EXPLAINED[arguments.kind])
-        return await self._tools.call(call.name, arguments)
+    async def remember(self) -> None:
+        """Let a model with a memory keep what will matter later; nothing of this enters the conversation."""
+        memory = tuple(tool for tool in self._means.tools.specs() if tool.name == MEMORY)
+        questions = sum(message.role == "user" for message in self._conversation.history)
+        if not memory or questions < _WORTH_REMEMBERING:
+            return
+        messages = (*self._conversation.messages, Message(role="user", content=REMEMBER))
+        request = Request(messages=messages, tools=memory, session_id=self._conversation.session_id)
+        try:
+            served = await self._chain.send(request, self._emit_notices)
+            await self._runner.run(served.response.tool_calls or ())
+        except HermesError as error:
+            self._emit(Notice(f"nothing more was kept in memory: {error}", error.hint))
+
+    async def _summarise(self, messages: tuple[Message, ...]) -> str:
+        await self.remember()
+        response = await self._means.auxiliary.complete(
+            "compaction", messages, emit=self._emit_notices, ledger=self._chain.ledger, spend=self._spend
+        )
+        return response.content or ""
+
+    def _spend(self, endpoint: Endpoint, usage: Usage | None) -> None:
+        self._budget.spend(usage, self._cost(endpoint, usage))
+
+    def _cost(self, endpoint: Endpoint, usage: Usage | None) -> float | None:
+        price = self._means.price
+        return price(endpoint.provider.name, endpoint.model, usage) if price and usage else None
 
     def _emit(self, event: Event) -> None:
         if isinstance(event, Text):
             self._said.append(event.delta)
         self._emit_event(event)
 
+    def _emit_notices(self, event: Event) -> None:
+        """What an auxiliary call says is not the answer; that it waits or fails is of interest."""
+        if not isinstance(event, Text | Reasoning):
+            self._emit_event(event)
+
+    def _last(self) -> Message:
+        return self._conversation.messages[-1]
+
     async def _keep_partial(self) -> None:
         """Leave a history the next call accepts: every call answered, the unfinished text kept."""
-        last = self._conversation.messages[-1]
+        last = self._last()
         unanswered = [
             Message(role="tool", tool_call_id=call.id, content="interrupted", is_error=True)
             for call in last.tool_calls
         ]
-        text = "".join(self._said) if last.role != "assistant" else ""
+        text = "".join(self._said)
         closing = [Message(role="assistant", content=text, finish_reason="incomplete")] if text else []
         if unanswered or closing:
             await self._conversation.add(*unanswered, *closing)
 
     def _result(
-        self, text: str, reason: FinishReason, response: NormalizedResponse | None, *, complete: bool = True
+        self, reason: FinishReason, response: NormalizedResponse | None, *, complete: bool = True
     ) -> Answer:
         endpoint = self._served_by
+        text = "".join((*self._parts, *self._said))
         return Answer(
             session_id=self._conversation.session_id,
             text=text,
             citations=cite(text, response.provider_data if response else None, self._sources),
-            messages=self._conversation.messages[1:],
-            usage=self._usage,
+            messages=self._conversation.history,
+            usage=self._budget.usage,
             finish_reason=reason,
             provider=endpoint.provider.name,
             model=endpoint.model,
             api_mode=endpoint.provider.api_mode,
             complete=complete and reason != "length",
-            cost=self._cost(),
+            cost=self._budget.cost,
         )
-
-
-_EXPLAINED = {
-    "truncated": "the call was cut off before its end and was not run; send it again, shorter",
-    "not_json": "the arguments are not valid JSON; the call was not run",
-    "not_an_object": "the arguments must be a JSON object; the call was not run",
-}
-
-
-def _tool_failure(words: str) -> ToolResult:
-    return ToolResult(text=msgspec.json.encode({"error": words}).decode(), is_error=True)

@@ -286,6 +286,4 @@ def _whole(response: NormalizedResponse) -> NormalizedResponse:
         raise IncompleteResponse(
             "the answer stopped before its end", hint="ask again; what had arrived is kept in the session"
         )
-    if response.content is None and not response.tool_calls and response.finish_reason == "stop":
-        raise InvalidResponse("the model answered with nothing", hint="ask again or choose another model")
     return response

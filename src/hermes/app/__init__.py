@@ -10,7 +10,7 @@ api        the names that `import hermes` offers
 """
 
 from hermes.app.api import Agent, web_extract, web_search
-from hermes.app.dialogue import DEFAULT_TOOLS, Dialogue, Terms
+from hermes.app.dialogue import Dialogue, Terms
 from hermes.app.runtime import Runtime
 
-__all__ = ["DEFAULT_TOOLS", "Agent", "Dialogue", "Runtime", "Terms", "web_extract", "web_search"]
+__all__ = ["Agent", "Dialogue", "Runtime", "Terms", "web_extract", "web_search"]

@@ -8,11 +8,13 @@ from typing import Any
 import msgspec
 
 from hermes.agent.send import Emit
-from hermes.app.dialogue import DEFAULT_TOOLS, Dialogue, Terms
+from hermes.app.dialogue import Dialogue, Terms
 from hermes.app.runtime import Runtime
 from hermes.app.services import Services
 from hermes.config import Config, load
+from hermes.errors import Interrupted
 from hermes.events import Answer, Event
+from hermes.protocols import Approver
 from hermes.tools.web_extract import extract_payload
 from hermes.tools.web_search import search_payload
 
@@ -21,7 +23,9 @@ class Agent:
     """A conversation with a model that can search and read.
 
     `model` is `PROVIDER/MODEL`, a provider, or empty for what the settings say; `tools` are toolsets
-    or tool names. With `output_schema`, a JSON Schema, each answer is data that keeps it, in `parsed`.
+    or tool names, None for what the settings say. With `output_schema`, a JSON Schema, each answer is
+    data that keeps it, in `parsed`.
+    `approve` is asked before what needs a person's consent; without it the answer is no.
     Questions to one agent belong to one session. Use it as an async context manager,
     or call `run_sync` from code without an event loop.
     """
@@ -29,18 +33,30 @@ class Agent:
     def __init__(
         self,
         model: str = "",
-        tools: Sequence[str] = DEFAULT_TOOLS,
+        tools: Sequence[str] | None = None,
         config: Config | None = None,
         output_schema: Mapping[str, Any] | None = None,
+        approve: Approver | None = None,
     ) -> None:
         self._config = config or load(os.environ)
-        self._terms = Terms(model=model, tools=tuple(tools), output_schema=output_schema)
-        self._runtime = Runtime(self._config)
+        offered = None if tools is None else tuple(tools)
+        self._terms = Terms(model=model, tools=offered, output_schema=output_schema)
+        self._approve = approve
+        self._runtime = Runtime(self._config, approve)
         self._dialogue: Dialogue | None = None
+        self._running: set[asyncio.Task[Answer]] = set()
 
     async def run(self, question: str) -> Answer:
         """Ask, and wait for the whole answer."""
         return await self._ask(question, lambda _event: None)
+
+    def cancel(self) -> None:
+        """Stop what is being answered, from anywhere in the same event loop; what was said is kept.
+
+        Whoever waits for the answer gets `Interrupted`.
+        """
+        for run in self._running:
+            run.cancel()
 
     async def stream(self, question: str) -> AsyncIterator[Event]:
         """Ask, and receive what happens as it happens. Leaving the loop early cancels the run."""
@@ -75,13 +91,23 @@ class Agent:
             self._terms = msgspec.structs.replace(
                 self._terms, session=going_on.session, history=going_on.history
             )
-        self._runtime, self._dialogue = Runtime(self._config), None
+        self._runtime, self._dialogue = Runtime(self._config, self._approve), None
 
     async def _ask(self, question: str, emit: Emit) -> Answer:
         if self._dialogue is None:
             await self._runtime.chooser.look_around(self._terms.model)
             self._dialogue = self._runtime.converse(self._terms)
-        return await self._dialogue.ask(question, emit)
+        run = asyncio.ensure_future(self._dialogue.ask(question, emit))
+        self._running.add(run)
+        try:
+            return await run
+        except asyncio.CancelledError:
+            waiting = asyncio.current_task()
+            if waiting is not None and waiting.cancelling():
+                raise
+            raise Interrupted("the run was cancelled") from None
+        finally:
+            self._running.discard(run)
 
 
 async def web_search(query: str, limit: int = 5, config: Config | None = None) -> dict[str, Any]:

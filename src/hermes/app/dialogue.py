@@ -6,19 +6,17 @@ from typing import Any
 
 import msgspec
 
-from hermes.agent.chain import Models
+from hermes.agent.conversation import Conversation
 from hermes.agent.explain import Reason
-from hermes.agent.loop import Conversation, Price, Turn
+from hermes.agent.loop import Means, Turn
 from hermes.agent.send import Emit
 from hermes.config import Redactor
 from hermes.errors import HermesError, Interrupted, StoreError
 from hermes.events import Answer, Done, Event, Failed, Notice, Started
 from hermes.messages import Message
-from hermes.protocols import Effort, Expectation
+from hermes.protocols import Effort
 from hermes.store import Session, Status, Store
-from hermes.tools.toolbox import Toolbox
 
-DEFAULT_TOOLS = ("web",)
 TITLE_LENGTH = 80
 
 
@@ -26,7 +24,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """On what terms a conversation is held: with whom, with which tools, in which session."""
 
     model: str = ""
-    tools: tuple[str, ...] = DEFAULT_TOOLS
+    tools: tuple[str, ...] | None = None
+    """Toolsets or tools to offer; None is what the settings say."""
     session: Session | None = None
     history: tuple[Message, ...] = ()
     max_turns: int | None = None
@@ -81,51 +80,33 @@ def redact_message(message: Message, redact: Redactor) -> Message:
     return message if clean == written else msgspec.json.decode(clean, type=Message)
 
 
-class Standing(msgspec.Struct):
-    """What a dialogue knows of itself: its session, if that is begun, its limit, and what each call says."""
-
-    session: Session
-    is_new: bool
-    max_turns: int
-    expectation: Expectation | None = None
-    price: Price | None = None
-    effort: Effort | None = None
-    temperature: float | None = None
-
-
 class Dialogue:
-    """A conversation that can be asked again and again."""
+    """A conversation that can be asked again and again; `is_new` where its session is not begun."""
 
     def __init__(
-        self,
-        conversation: Conversation,
-        models: Models,
-        tools: Toolbox,
-        journal: Journal,
-        standing: Standing,
+        self, session: Session, conversation: Conversation, means: Means, journal: Journal, *, is_new: bool
     ) -> None:
+        self._session = session
         self._conversation = conversation
-        self._models = models
-        self._tools = tools
+        self._means = means
         self._journal = journal
-        self._standing = standing
+        self._is_new = is_new
 
     @property
     def terms(self) -> Terms:
         """The terms on which another runtime can go on with this conversation."""
-        history = self._conversation.messages[1:]
-        return Terms(session=self._standing.session, history=history, max_turns=self._standing.max_turns)
+        return Terms(session=self._session, history=self._conversation.history)
 
     async def ask(self, question: str, emit: Emit) -> Answer:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
-        session_id, endpoint = self._conversation.session_id, self._models.endpoint
-        if self._standing.is_new:
-            await self._journal.begin(self._standing.session, question)
-            self._standing.is_new = False
+        session_id, endpoint = self._conversation.session_id, self._means.models.endpoint
+        if self._is_new:
+            await self._journal.begin(self._session, question)
+            self._is_new = False
         emit(Started(session_id, endpoint.provider.name, endpoint.model, endpoint.provider.api_mode))
         turn = self._turn(emit)
         try:
-            answer = await turn.answer(question, self._standing.max_turns)
+            answer = await turn.answer(question)
         except HermesError as error:
             await self._journal.mark(session_id, "failed")
             self._close(emit, Failed(error, turn.partial()))
@@ -138,21 +119,16 @@ class Dialogue:
         self._close(emit, Done(answer))
         return answer
 
+    async def end(self, emit: Emit) -> None:
+        """Put the conversation away: a model with a memory keeps what will matter later."""
+        await self._turn(emit).remember()
+
     def explain(self, question: str) -> tuple[Reason, ...]:
         """What would be sent for this question, field by field, and why; nothing is sent or kept."""
         return self._turn(lambda _event: None).explain(question)
 
     def _turn(self, emit: Emit) -> Turn:
-        return Turn(
-            self._conversation,
-            self._models.question(),
-            self._tools,
-            emit,
-            expectation=self._standing.expectation,
-            price=self._standing.price,
-            effort=self._standing.effort,
-            temperature=self._standing.temperature,
-        )
+        return Turn(self._conversation, self._means, emit)
 
     def _close(self, emit: Emit, last: Event) -> None:
         for notice in self._journal.take_notices():

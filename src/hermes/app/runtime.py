@@ -2,22 +2,27 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from hermes import discover
+from hermes.agent import prompt
+from hermes.agent.auxiliary import Auxiliary
+from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
-from hermes.agent.loop import Conversation
+from hermes.agent.conversation import Conversation
+from hermes.agent.loop import Means
 from hermes.agent.send import ModelClient
+from hermes.agent.untrusted import Guard
 from hermes.app.choosing import Chooser
-from hermes.app.dialogue import Dialogue, Journal, Standing, Terms
+from hermes.app.dialogue import Dialogue, Journal, Terms
 from hermes.app.services import Services, working_folder
 from hermes.config import Config
 from hermes.errors import StoreError
 from hermes.events import Notice
-from hermes.messages import Usage
-from hermes.protocols import Endpoint, Expectation, Provider, ProviderTransport, Wire
+from hermes.messages import Message, Usage
+from hermes.protocols import Approver, Endpoint, Expectation, Provider, ProviderTransport, Wire
 from hermes.providers.base import Choice
 from hermes.store import Session, Store, new_session_id
 from hermes.store.notebook import Notebook
@@ -27,9 +32,9 @@ from hermes.tools.toolbox import Toolbox, select
 class Runtime:
     """Everything a run needs, made from one Config. Close it when done: it holds files and sockets."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, approve: Approver | None = None) -> None:
         self.config = config
-        self.services = Services(config)
+        self.services = Services(config, approve=approve)
         self.chooser = Chooser(config, lambda: self.notebook, self.services.wire)
         self._engines: dict[str, Wire] = {}
         self._store: Store | None = None
@@ -67,21 +72,43 @@ class Runtime:
         endpoint = self.choose_model(terms.model).endpoint
         session = terms.session or _new_session(endpoint)
         journal = Journal(self._open_store(), self.config.redactor(), self.services.notices)
-        return Dialogue(
-            Conversation(session.id, terms.history, journal),
-            Models(self._model(endpoint), self.config.model.fallback, self._fallback, self.notebook),
-            Toolbox(select(terms.tools), self.services),
-            journal,
-            Standing(
-                session,
-                terms.session is None,
-                terms.max_turns or self.config.agent.max_turns,
-                _expectation(terms.output_schema),
-                self._price if terms.priced or endpoint.provider.engine is not None else None,
-                effort=terms.effort or self.config.model.effort,
-                temperature=self.config.model.temperature,
+        means = self._means(terms, endpoint)
+        has_memory = any(tool.name == prompt.MEMORY for tool in means.tools.specs())
+        facts = self.services.memory.facts() if has_memory else ()
+        conversation = Conversation(session.id, terms.history, journal, prompt.system(facts))
+        return Dialogue(session, conversation, means, journal, is_new=terms.session is None)
+
+    def _means(self, terms: Terms, endpoint: Endpoint) -> Means:
+        settings = self.config.agent
+        chosen = self._model(endpoint)
+        is_priced = terms.priced or settings.max_cost is not None or endpoint.provider.engine is not None
+        return Means(
+            models=Models(chosen, self.config.model.fallback, self._fallback, self.notebook),
+            auxiliary=Auxiliary(lambda task: self._task_model(task) or chosen),
+            tools=Toolbox(select(settings.tools if terms.tools is None else terms.tools), self.services),
+            guard=self._guard(terms.history),
+            limits=Limits(
+                calls=terms.max_turns or settings.max_turns,
+                tokens=settings.max_tokens,
+                dollars=settings.max_cost,
+                seconds=settings.max_seconds,
             ),
+            expectation=_expectation(terms.output_schema),
+            price=self._price if is_priced else None,
+            effort=terms.effort or self.config.model.effort,
+            temperature=self.config.model.temperature,
         )
+
+    def _guard(self, history: Sequence[Message]) -> Guard:
+        redact = self.config.redactor()
+        guard = Guard(self.services.approve, lambda text: redact(text) != text)
+        guard.hear(history)
+        return guard
+
+    def _task_model(self, task: str) -> ModelClient | None:
+        """The model that is set for a task; None when the conversation's own does it."""
+        name: str = getattr(self.config.auxiliary, task)
+        return self._fallback(name) if name else None
 
     def _open_store(self) -> Store | None:
         try:

@@ -10,6 +10,7 @@ from hermes.cli._json import as_json
 from hermes.errors import HermesError
 from hermes.events import (
     Answer,
+    Compacted,
     Done,
     Event,
     Failed,
@@ -55,6 +56,8 @@ class TextRenderer:
                 self._say(f"waiting {seconds:.0f} s, then try {attempt + 1}: {reason}")
             case Switched():
                 self._say(_switch_line(event))
+            case Compacted(before, after):
+                self._say(f"note: the conversation was shortened, from about {before:,} tokens to {after:,}")
             case Notice(message, hint):
                 self._say(f"note: {message}" + (f"\nhint: {hint}" if hint else ""))
             case Done(answer):

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from hermes.agent.citations import Sources, cite
-from hermes.agent.loop import LIMIT_REACHED
+from hermes.agent.prompt import is_reminder
+from hermes.agent.untrusted import unfenced
 from hermes.cli._border import one_line
 from hermes.messages import Message
 from hermes.protocols import Source
@@ -47,21 +48,21 @@ def when(moment: float) -> str:
 
 def plain(session: SessionInfo, messages: Sequence[Message], *, full: bool) -> str:
     """The conversation to read in a terminal; what tools brought is cut unless `full`."""
-    heading = f"{session.id}  {one_line(session.title)}\n{_facts(session)}"
+    heading = f"{session.id}  {one_line(session.title)}\n{facts(session)}"
     return "\n\n".join([heading, *(_said(message, full=full) for message in messages)]) + "\n"
 
 
 def markdown(session: SessionInfo, messages: Sequence[Message]) -> str:
     """The conversation as a document: questions, tool calls, answers and their sources."""
-    parts = [f"# {one_line(session.title) or session.id}", f"`{session.id}` · {_facts(session)}"]
-    for turn in _turns(messages):
+    parts = [f"# {one_line(session.title) or session.id}", f"`{session.id}` · {facts(session)}"]
+    for turn in by_question(messages):
         for message in turn:
             parts.extend(_sections(message))
         parts.extend(_source_list(turn))
     return "\n\n".join(parts) + "\n"
 
 
-def _facts(session: SessionInfo) -> str:
+def facts(session: SessionInfo) -> str:
     return f"{session.provider}/{session.model} · {when(session.updated)} · {session.status}"
 
 
@@ -80,11 +81,11 @@ def _brief(text: str) -> str:
     return f"{kept}\n… {rest} more characters, shown with `--full`" if rest else text
 
 
-def _turns(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
-    """The messages by question; a reminder of the loop to itself begins no new one."""
+def by_question(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
+    """The messages by question; what the loop says to itself begins no new one."""
     turn: list[Message] = []
     for message in messages:
-        if message.role == "user" and message.content != LIMIT_REACHED and turn:
+        if is_question(message) and turn:
             yield turn
             turn = []
         turn.append(message)
@@ -92,9 +93,16 @@ def _turns(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
         yield turn
 
 
+def is_question(message: Message) -> bool:
+    """Whether a person said this, not the loop to itself."""
+    return bool((message.content or "").strip()) and not (
+        message.role != "user" or message.replaces or is_reminder(message)
+    )
+
+
 def _sections(message: Message) -> Iterator[str]:
     text = (message.content or "").strip()
-    if message.role == "user" and text and text != LIMIT_REACHED:
+    if is_question(message):
         yield f"## Question\n\n{text}"
     if message.role == "assistant" and text:
         yield text if message.tool_calls else f"## Answer\n\n{text}"
@@ -111,7 +119,7 @@ def _fenced(text: str) -> str:
 
 def _source_list(turn: Sequence[Message]) -> Iterator[str]:
     """The pages the answer cites, under its own numbers; else all that were seen."""
-    seen = [source for message in turn for source in _sources(message)]
+    seen = [source for message in turn for source in sources_of(message)]
     sources = Sources()
     sources.add(seen)
     last = turn[-1]
@@ -123,11 +131,11 @@ def _source_list(turn: Sequence[Message]) -> Iterator[str]:
         yield "## Sources\n\n" + "\n".join(lines)
 
 
-def _sources(message: Message) -> list[Source]:
+def sources_of(message: Message) -> list[Source]:
     if message.role != "tool" or message.is_error or not message.content:
         return []
     try:
-        payload = _payloads.decode(message.content)
+        payload = _payloads.decode(unfenced(message.content))
     except msgspec.DecodeError:
         return []
     return [

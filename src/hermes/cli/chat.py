@@ -9,8 +9,9 @@ import click
 import msgspec
 
 from hermes.agent.explain import Reason
-from hermes.app import DEFAULT_TOOLS, Dialogue, Runtime, Terms
+from hermes.app import Dialogue, Runtime, Terms
 from hermes.cli._border import border, is_terminal, one_line, storable
+from hermes.cli._consent import Consent
 from hermes.cli._json import show_json
 from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
@@ -33,6 +34,7 @@ SHOWN_VALUE = 100
 @click.option("--tools", multiple=True, metavar="NAME", help="Toolsets or tools to offer, or `none`.")
 @click.option("--explain", is_flag=True, help="Show what would be sent and why, and send nothing.")
 @click.option("--schema", type=click.Path(dir_okay=False), help="A JSON Schema the answer must keep.")
+@click.option("--yes", is_flag=True, help="Allow beforehand whatever would be asked.")
 @click.option("--effort", type=click.Choice(get_args(Effort)), help="How hard the model thinks.")
 @click.option("--max-turns", type=click.IntRange(min=1), help="Model calls allowed for one answer.")
 def command(
@@ -46,14 +48,17 @@ def command(
     tools: tuple[str, ...],
     explain: bool,
     schema: str | None,
+    yes: bool,
     effort: Effort | None,
     max_turns: int | None,
 ) -> int:
     """Ask one question with -q or on standard input, or hold a conversation."""
     if as_json and json_lines:
         raise UsageError("`--json` and `--json-lines` exclude each other", hint="choose one of them")
-    runtime = Runtime(read_settings())
-    if is_terminal(sys.stdin) and is_terminal(sys.stderr):
+    settings = read_settings()
+    person = sys.stdin if is_terminal(sys.stdin) and is_terminal(sys.stderr) else None
+    runtime = Runtime(settings, Consent(border(), person, given=yes))
+    if person is not None:
         runtime.chooser.ask = lambda question: click.confirm(question, err=True)
     renderer: Renderer
     if as_json:
@@ -84,7 +89,9 @@ def command(
             if explain:
                 return _show_reasons(dialogue.explain(question), as_json=as_json)
             if interactive:
-                return _talk(runner, dialogue, renderer)
+                code = _talk(runner, dialogue, renderer)
+                runner.run(dialogue.end(renderer.show))
+                return code
             answer = runner.run(dialogue.ask(question, renderer.show))
             return 0 if answer.complete else 1
         finally:
@@ -145,9 +152,9 @@ def _read_schema(path: str) -> dict[str, Any]:
     return schema
 
 
-def _tool_names(given: Sequence[str]) -> tuple[str, ...]:
+def _tool_names(given: Sequence[str]) -> tuple[str, ...] | None:
     names = tuple(name.strip() for item in given for name in item.split(",") if name.strip())
-    return () if names == ("none",) else names or DEFAULT_TOOLS
+    return names or None
 
 
 def _say_who_serves(runtime: Runtime, model: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 import click
 
 from hermes.cli._border import border, is_terminal, one_line
+from hermes.cli._html import html
 from hermes.cli._json import as_json as to_json
 from hermes.cli._json import json_option, show_json
 from hermes.cli._settings import read_settings
@@ -70,15 +71,18 @@ def search(words: Sequence[str], limit: int, as_json: bool) -> None:
 
 @command.command()
 @click.argument("reference", metavar="ID")
-@click.option("--format", "format", type=click.Choice(["md", "json"]), default="md", show_default=True)
+@click.option("--format", type=click.Choice(["md", "html", "json"]), default="md", show_default=True)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; stdout if not given.")
-def export(reference: str, format: Literal["md", "json"], output: str | None) -> None:
+def export(reference: str, format: Literal["md", "html", "json"], output: str | None) -> None:
     """Write a session as a document."""
     session, messages = _with_store(_file(), lambda store: _read(store, reference))
-    if format == "md":
-        text = markdown(session, messages)
-    else:
-        text = to_json({"session": session, "messages": messages})
+    match format:
+        case "md":
+            text = markdown(session, messages)
+        case "html":
+            text = html(session, messages)
+        case "json":
+            text = to_json({"session": session, "messages": messages})
     if output is None:
         border().show(text)
         return

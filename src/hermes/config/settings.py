@@ -37,12 +37,23 @@ class WebSettings(msgspec.Struct, frozen=True):
 
 class AgentSettings(msgspec.Struct, frozen=True):
     max_turns: AtLeastOne = 50
+    max_tokens: AtLeastOne | None = None
+    max_cost: NotNegative | None = None
+    max_seconds: NotNegative | None = None
+    tools: Names = ("web",)
+
+
+class AuxiliarySettings(msgspec.Struct, frozen=True):
+    """A model of its own for each task beside the conversation; empty is the conversation's."""
+
+    compaction: str = ""
 
 
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "model": ModelSettings,
     "web": WebSettings,
     "agent": AgentSettings,
+    "auxiliary": AuxiliarySettings,
 }
 
 
@@ -60,6 +71,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     model: ModelSettings = ModelSettings()
     web: WebSettings = WebSettings()
     agent: AgentSettings = AgentSettings()
+    auxiliary: AuxiliarySettings = AuxiliarySettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
     warnings: tuple[str, ...] = ()
     origins: Mapping[str, Origin] = {}

@@ -1,6 +1,6 @@
 """The tools of one run: chosen by name or toolset, called with arguments made to fit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -55,7 +55,7 @@ class Toolbox:
         """What a tool does to the world."""
         return self._tool(name).effect
 
-    def fit(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def fit(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """A tool's arguments in the types of its schema; what fits already comes back as it is.
 
         Raises `UnknownTool`, or `ToolError` that names the parameter and what it must be.
@@ -63,7 +63,7 @@ class Toolbox:
         tool = self._tool(name)
         return fit(name, arguments, tool.spec.parameters, tool.loose)
 
-    async def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         tool = self._tool(name)
         lack = self._lack(tool)
         if lack is not None:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from hermes.agent.chain import Models
-from hermes.agent.loop import Conversation, Turn
+from hermes.agent.conversation import Conversation
 from hermes.agent.send import ModelClient
 from hermes.config.secret import Secret
 from hermes.errors import (
@@ -30,6 +30,7 @@ from simulators.anthropic_messages import MessagesSimulator
 from simulators.chat_completions import ChatSimulator, calls, fails, says
 from simulators.naps import Naps
 from simulators.scripted import Exchange, ScriptedServer, http_reply
+from simulators.talk import turn
 
 LIMITED = fails(429, "slow down", retry_after=99999)
 
@@ -45,6 +46,12 @@ class Log:
 class Tools:
     def specs(self):
         return (ToolSpec("look", "Look.", {"type": "object", "properties": {"q": {"type": "string"}}}),)
+
+    def fit(self, name, arguments):
+        return dict(arguments)
+
+    def effect(self, name):
+        return "reads"
 
     async def call(self, name, arguments):
         return ToolResult(text="saw it")
@@ -87,10 +94,8 @@ class Bench:
         return ModelClient(endpoint, chat_completions.Transport(), self.client, self.notebook, self.naps)
 
     async def ask(self, price=None):
-        chain = self.models.question()
-        return await Turn(self.conversation, chain, Tools(), self.events.append, price=price).answer(
-            "why?", 3
-        )
+        asked = turn(self.conversation, self.models, Tools(), self.events.append, calls=3, price=price)
+        return await asked.answer("why?")
 
     def counts(self):
         return [len(server.bodies) for server in self.servers]
@@ -275,8 +280,8 @@ async def test_a_turn_goes_on_elsewhere_and_nothing_of_the_first_provider_goes_w
             provider=one, model="claude-sonnet-4-6", base_url=first.base_url, api_key=Secret("sk-one")
         )
         chosen = ModelClient(endpoint, anthropic_messages.Transport(), client, sleep=Naps())
-        chain = Models(chosen, ("two/chat",), make).question()
-        answer = await Turn(Conversation("s1", (), log), chain, Tools(), events.append).answer("why?", 5)
+        models = Models(chosen, ("two/chat",), make)
+        answer = await turn(Conversation("s1", (), log), models, Tools(), events.append).answer("why?")
         await client.close()
         assert len(first.bodies) == 3
     assert (answer.text, answer.provider, answer.api_mode) == ("done", "two", "chat_completions")

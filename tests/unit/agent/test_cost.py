@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes.agent.chain import Models
+from hermes.agent.conversation import Conversation
 from hermes.agent.cost import in_dollars
-from hermes.agent.loop import Conversation, Turn
 from hermes.agent.send import ModelClient
 from hermes.app import Runtime, Terms
 from hermes.config import load
@@ -22,6 +21,7 @@ from hermes.protocols import Endpoint, Provider, ToolResult, ToolSpec
 from hermes.transports.chat_completions import Transport
 from simulators import codex_responses as responses
 from simulators.chat_completions import ChatSimulator, calls, fails, says
+from simulators.talk import turn
 
 PROVIDER = Provider(name="sim", title="Sim", api_mode="chat_completions")
 TOKENS = st.integers(min_value=0, max_value=10_000)
@@ -101,6 +101,12 @@ class Tools:
     def specs(self):
         return (ToolSpec("look", "Look.", {"type": "object", "properties": {}}),)
 
+    def fit(self, name, arguments):
+        return dict(arguments)
+
+    def effect(self, name):
+        return "reads"
+
     async def call(self, name, arguments):
         return ToolResult(text="seen")
 
@@ -123,13 +129,11 @@ async def _cost(till, *script):
     async with ChatSimulator(*script) as server:
         endpoint = Endpoint(provider=PROVIDER, model="m", base_url=server.base_url)
         model = ModelClient(endpoint, Transport(), client)
-        turn = Turn(
-            Conversation("s1", (), Log()), Models(model).question(), Tools(), lambda _event: None, price=till
-        )
+        asked = turn(Conversation("s1", (), Log()), model, Tools(), lambda _event: None, price=till)
         try:
-            return (await turn.answer("why?", 10)).cost
+            return (await asked.answer("why?")).cost
         except AuthFailed:
-            return turn.partial().cost
+            return asked.partial().cost
         finally:
             await client.close()
 

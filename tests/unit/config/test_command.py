@@ -82,7 +82,7 @@ def test_show_prints_every_key_and_where_it_came_from(hermes, home, monkeypatch)
 
 def test_show_json_nests_like_the_file(hermes, home):
     hermes("set", "agent.max_turns", "7")
-    assert json.loads(hermes("show", "--json")[1])["agent"] == {"max_turns": 7}
+    assert json.loads(hermes("show", "--json")[1])["agent"]["max_turns"] == 7
     with_origin = json.loads(hermes("show", "--json", "--origin")[1])
     assert with_origin["agent"]["max_turns"] == {
         "value": 7,

@@ -9,7 +9,8 @@ from contextlib import contextmanager, suppress
 
 import msgspec
 
-from hermes.tools.terminal.output import Output
+from hermes.protocols import progress
+from hermes.tools.terminal.output import Output, plain
 
 GRACE = 0.2
 """Seconds between asking a program to end and ending it; and for the last output to arrive."""
@@ -98,6 +99,8 @@ def _listening(reading: int, output: Output) -> Iterator[asyncio.Event]:
         with suppress(BlockingIOError):
             data = os.read(reading, _READ_AT_ONCE)
             output.feed(data)
+            if data:
+                progress.get()(plain(data.decode(errors="replace")))
             if not data:
                 loop.remove_reader(reading)
                 silent.set()

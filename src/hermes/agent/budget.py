@@ -1,0 +1,64 @@
+"""What one answer may take: calls, tokens, money and time, each counted in one place."""
+
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from hermes.messages import Usage
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The most that one answer may take; None is no limit."""
+
+    calls: int = 50
+    tokens: int | None = None
+    dollars: float | None = None
+    seconds: float | None = None
+
+
+class Budget:
+    """What an answer has taken so far. A call whose price nobody knows leaves the cost unknown."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._began = clock()
+        self._calls = 0
+        self._costs: list[float | None] = []
+        self.usage = Usage()
+
+    def begin_call(self) -> None:
+        """Count a call before it is made: one that breaks off may be charged for all the same."""
+        self._calls += 1
+        self._costs.append(None)
+
+    def end_call(self, usage: Usage | None, cost: float | None) -> None:
+        if usage is not None:
+            self.usage += usage
+            self._costs[-1] = cost
+
+    def spend(self, usage: Usage | None, cost: float | None) -> None:
+        """Count what an auxiliary call took: tokens and money, but none of the model calls."""
+        self.usage += usage or Usage()
+        self._costs.append(cost)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars so far; None as soon as the price of any call is unknown."""
+        known = [cost for cost in self._costs if cost is not None]
+        return sum(known) if known and len(known) == len(self._costs) else None
+
+    def exceeded(self) -> str | None:
+        """Which limit is reached, in words; None while there is something left of all."""
+        limits = self._limits
+        if self._calls >= limits.calls:
+            return f"{limits.calls} model calls"
+        if limits.tokens is not None and self.usage.total_tokens >= limits.tokens:
+            return f"{limits.tokens:,} tokens"
+        spent = sum(cost for cost in self._costs if cost is not None)
+        if limits.dollars is not None and spent >= limits.dollars:
+            return f"{limits.dollars:.2f} US dollars"
+        if limits.seconds is not None and self._clock() - self._began >= limits.seconds:
+            return f"{limits.seconds:g} seconds"
+        return None

@@ -1,0 +1,130 @@
+"""Strangers' words: fenced where they enter, and what may still be done once they are in."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from hermes.messages import Message
+from hermes.protocols import Approval, Approver, Effect, ToolResult
+
+Refusal = str
+"""Why a call is not run, in words for the model."""
+
+_INVISIBLE = dict.fromkeys(
+    (
+        *range(0xE0000, 0xE0200),  # tags and variation selectors: letters that nobody sees
+        *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+        0x200B,
+        0x2060,
+        0xFEFF,
+    )
+)
+_FENCE = re.compile(r"<untrusted ([0-9a-f]+)>\n(.*)\n</untrusted \1>", re.DOTALL)
+_URL = re.compile(r"\bhttps?://[^\s\"'<>\\^`{|}]+", re.IGNORECASE)
+_TRAILING = ".,;:!?)]"
+_NOT_ALLOWED = "the user has not consented to this: {}. Do not try to reach the same by other means."
+
+
+def fenced(text: str, nonce: str) -> str:
+    """Text that only whoever knows the nonce can end, without characters that nobody can see."""
+    return f"<untrusted {nonce}>\n{text.translate(_INVISIBLE)}\n</untrusted {nonce}>"
+
+
+def unfenced(text: str) -> str:
+    """What stands inside a fence; a text without one is given back as it is."""
+    found = _FENCE.fullmatch(text)
+    return found[2] if found else text
+
+
+class Guard:
+    """What a conversation may do. Freely, until a stranger's words are in it; then some things are asked.
+
+    `holds_secret` says whether a text repeats a secret that is known here.
+    """
+
+    def __init__(self, approve: Approver, holds_secret: Callable[[str], bool]) -> None:
+        self._approve = approve
+        self._holds_secret = holds_secret
+        self._given: set[str] = set()
+        self._is_tainted = False
+
+    def hear(self, messages: Iterable[Message]) -> None:
+        """Take note of what was said: the addresses the user gave, and strangers' words among the results."""
+        for message in messages:
+            if message.role == "user":
+                self._given.update(map(_canonical, _urls(message.content or "")))
+            elif message.role == "tool" and _FENCE.fullmatch(message.content or ""):
+                self._is_tainted = True
+                self._given.update(map(_canonical, _found(unfenced(message.content or ""))))
+
+    def note(self, result: ToolResult) -> None:
+        """Take note of a result: the addresses a search found are given, those inside pages are not."""
+        self._is_tainted = self._is_tainted or not result.trusted
+        self._given.update(_canonical(source.url) for source in result.sources if not source.read)
+
+    async def refusal(self, tool: str, arguments: Mapping[str, Any], effect: Effect) -> Refusal | None:
+        """Why this call is not run; None when nothing speaks against it, or when a person agreed."""
+        reason = self._doubt(arguments, effect)
+        if reason is None:
+            return None
+        action = f"{tool} {msgspec.json.encode(arguments).decode()}"
+        if await self._approve(Approval(tool=tool, action=action, reason=reason)):
+            return None
+        return _NOT_ALLOWED.format(reason)
+
+    def _doubt(self, arguments: Mapping[str, Any], effect: Effect) -> str | None:
+        urls = [url for text in _texts(arguments) for url in _urls(text)]
+        if any(self._holds_secret(url) for url in urls):
+            return "an address in it repeats a secret"
+        if not self._is_tainted:
+            return None
+        if effect == "changes":
+            return "text from the web has been read, and this changes something"
+        stranger = next((url for url in urls if _canonical(url) not in self._given), None)
+        return stranger and f"neither you nor a search result gave the address `{stranger}`"
+
+
+def _urls(text: str) -> Iterator[str]:
+    return (found[0].rstrip(_TRAILING) for found in _URL.finditer(text))
+
+
+def _canonical(url: str) -> str:
+    return url.partition("#")[0].rstrip("/" + _TRAILING)
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for item in value.values():
+                yield from _texts(item)
+        case list() | tuple():
+            for item in value:
+                yield from _texts(item)
+
+
+class _Row(msgspec.Struct, frozen=True):
+    url: str = ""
+
+
+class _Rows(msgspec.Struct, frozen=True):
+    web: tuple[_Row, ...] = ()
+
+
+class _SearchPayload(msgspec.Struct, frozen=True):
+    data: _Rows = _Rows()
+
+
+_search_payloads = msgspec.json.Decoder(_SearchPayload)
+
+
+def _found(payload: str) -> list[str]:
+    """The addresses in the result of an earlier search; of any other result, none."""
+    try:
+        return [row.url for row in _search_payloads.decode(payload).data.web]
+    except msgspec.DecodeError:
+        return []
