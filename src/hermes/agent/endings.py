@@ -3,7 +3,7 @@
 import msgspec
 
 from hermes.agent.prompt import CONTINUE, NUDGE
-from hermes.errors import HermesError, InvalidResponse
+from hermes.errors import ContentBlocked, HermesError, InvalidResponse
 from hermes.messages import BadArguments, NormalizedResponse
 
 _CONTINUATIONS = 3
@@ -12,6 +12,7 @@ _UNFINISHED = 3
 _UNREADABLE = 2
 _THOUGHTS = 2
 _REPEATS = 3
+_ASK_OTHERWISE = "ask in other words, or choose another model with `-m PROVIDER/MODEL`"
 _USUAL_LIMIT = 4_096
 _LARGEST_LIMIT = 32_768
 
@@ -58,8 +59,10 @@ class Endings:
                 return self._cut(has_text)
             case "incomplete" if self._may("unfinished", _UNFINISHED):
                 return AskAgain(keep=True)
-            case "content_filter":
-                return Accept()
+            case "content_filter" if not has_text:
+                return GiveUp(
+                    ContentBlocked("the provider does not want to answer this", hint=_ASK_OTHERWISE)
+                )
         return Accept() if has_text else self._silence(response, after_tools)
 
     def _calls(self, response: NormalizedResponse) -> Step:

@@ -26,9 +26,9 @@ class Room:
         self._seen = 0
 
     def count(self, usage: Usage | None) -> None:
-        """Take note of what the provider counted for the messages up to now."""
-        if usage is not None and usage.total_tokens:
-            self._counted, self._seen = usage.total_tokens, len(self._conversation.messages)
+        """Take note of what the provider counted for the messages it was just sent."""
+        if usage is not None and usage.prompt_tokens:
+            self._counted, self._seen = usage.prompt_tokens, len(self._conversation.messages)
 
     def tokens(self) -> int:
         return self._counted + compaction.estimate(self._conversation.messages[self._seen :])

@@ -4,6 +4,7 @@ import pytest
 
 from hermes.agent.endings import Accept, AskAgain, Endings, GiveUp, RunCalls
 from hermes.agent.prompt import CONTINUE, NUDGE
+from hermes.errors import ContentBlocked
 from hermes.messages import NormalizedResponse, ToolCall, Usage
 
 CALL = ToolCall("c", "look", "{}")
@@ -22,6 +23,12 @@ def test_text_is_an_answer_and_calls_are_run():
     assert Endings().judge(said("hi"), after_tools=False) == Accept()
     assert Endings().judge(said("hi", "content_filter"), after_tools=True) == Accept()
     assert Endings().judge(said(None, "tool_calls", [CALL]), after_tools=False) == RunCalls()
+
+
+def test_an_answer_that_is_blocked_whole_is_an_error():
+    [step] = steps(Endings(), said(None, "content_filter"), 1)
+    assert isinstance(step, GiveUp)
+    assert isinstance(step.error, ContentBlocked)
 
 
 def test_a_cut_answer_is_continued_three_times():
