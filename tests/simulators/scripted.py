@@ -16,6 +16,9 @@ import struct
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
+_STEPS_TO_BE_SERVED = 5
+"""Steps of the loop from a connection that was accepted to the task that serves it and can be cancelled."""
+
 
 class Received(NamedTuple):
     """One request as it came; header names are lower case."""
@@ -90,6 +93,8 @@ class ScriptedServer:
 
     async def __aexit__(self, *_: object) -> None:
         self._server.close()
+        for _ in range(_STEPS_TO_BE_SERVED):
+            await asyncio.sleep(0)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
