@@ -107,7 +107,7 @@ async def run_hermes(runtime: Runtime, endpoint: Endpoint, turns: int) -> str:
     model = ModelClient(endpoint, Transport(), runtime.wire(endpoint.provider))
     means = Means(
         models=Models(model),
-        auxiliary=Auxiliary(lambda _task: model),
+        auxiliary=Auxiliary(model),
         tools=Toolbox(TOOLS, None),
         guard=Guard(runtime.services.approve, lambda _text: False),
         limits=Limits(calls=turns + 1),

@@ -72,7 +72,7 @@ def turn(
     models = model if isinstance(model, Models) else Models(model)
     means = Means(
         models=models,
-        auxiliary=Auxiliary(lambda _task: models.chosen),
+        auxiliary=Auxiliary(models.chosen, more.pop("own", lambda _task: None)),
         tools=tools,
         guard=Guard(approve, holds_secret),
         limits=more.pop("limits", Limits(calls=calls)),

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from hermes.agent.auxiliary import Auxiliary
+from hermes.agent.auxiliary import Auxiliary, Task
 from hermes.agent.budget import Budget, Limits
 from hermes.agent.chain import Models
 from hermes.agent.citations import Sources, cite
 from hermes.agent.conversation import Conversation
 from hermes.agent.endings import Accept, AskAgain, Endings, GiveUp, RunCalls
 from hermes.agent.explain import Reason
-from hermes.agent.prompt import LIMIT_REACHED, MEMORY, REMEMBER, WRONG_SHAPE
+from hermes.agent.prompt import DESCRIBE, DESCRIBED, LIMIT_REACHED, MEMORY, REMEMBER, TITLE, WRONG_SHAPE
 from hermes.agent.room import Room
 from hermes.agent.send import Emit
 from hermes.agent.tool_calls import ToolRunner
@@ -32,6 +32,8 @@ Price = Callable[[str, str, Usage], float | None]
 
 _WORTH_REMEMBERING = 4
 """Questions that a conversation must have had before its model is asked to keep something of it."""
+_TITLED = 6
+"""Messages at the beginning of a conversation that its title is made from."""
 _STRANGE_ROUNDS = 3
 """Rounds of calls to tools that do not exist, in a row, before a model is given up."""
 
@@ -77,12 +79,39 @@ class Turn:
         """Run until the model answers. Whatever stops it, what was said until then is kept."""
         asked = Message(role="user", content=question, images=images)
         self._means.guard.hear([asked])
-        await self._conversation.add(asked)
+        try:
+            asked = await self._described(asked) if images else asked
+        finally:
+            await self._conversation.add(asked)
         try:
             return await self._ask_until_answered()
         except (HermesError, asyncio.CancelledError):
             await self._keep_partial()
             raise
+
+    async def _described(self, asked: Message) -> Message:
+        """The question with its pictures in words, for a model that sees none, where one is set that does."""
+        if self._chain.endpoint.provider.sees or not self._means.auxiliary.has_own("vision"):
+            return asked
+        shown = Message(role="user", content=DESCRIBE, images=asked.images)
+        try:
+            words = await self._beside("vision", (shown,))
+        except HermesError as error:
+            self._emit(Notice(f"the pictures were not described: {error}", error.hint))
+            return asked
+        return msgspec.structs.replace(asked, content=f"{asked.content}\n\n{DESCRIBED}{words}")
+
+    async def title(self) -> str:
+        """A title for the conversation; empty where no model is set for it."""
+        if not self._means.auxiliary.has_own("title"):
+            return ""
+        asked = Message(role="user", content=TITLE)
+        try:
+            words = await self._beside("title", (*self._conversation.history[:_TITLED], asked))
+        except HermesError as error:
+            self._emit(Notice(f"the session has no title of its own: {error}", error.hint))
+            return ""
+        return " ".join(words.split()).strip("\"'“”*#.")
 
     def partial(self) -> Answer:
         """The answer as far as it came, for a turn that did not end by itself."""
@@ -250,8 +279,12 @@ class Turn:
 
     async def _summarise(self, messages: tuple[Message, ...]) -> str:
         await self.remember()
+        return await self._beside("compaction", messages)
+
+    async def _beside(self, task: Task, messages: tuple[Message, ...]) -> str:
+        """What a model says to a task that belongs to this question, and counts for it."""
         response = await self._means.auxiliary.complete(
-            "compaction", messages, emit=self._emit_notices, ledger=self._chain.ledger, spend=self._spend
+            task, messages, emit=self._emit_notices, ledger=self._chain.ledger, spend=self._spend
         )
         return response.content or ""
 

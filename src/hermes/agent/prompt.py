@@ -18,6 +18,9 @@ REMEMBER = (
     "This conversation is about to be put away. Keep with the memory tool what will matter in later ones, "
     "if there is anything; then answer with the word done."
 )
+TITLE = "Give the conversation above a title of at most eight words. Answer with the title alone."
+DESCRIBE = "Describe these pictures for someone who cannot see them: what they show, and any text in them."
+DESCRIBED = "[what the pictures show, described by another model]\n"
 LIMIT_REACHED = "The limit of {} is reached. Answer now from what you have, and say what is missing."
 WRONG_SHAPE = (
     "Your answer does not keep the JSON Schema that was asked for: {}. Answer again, with the JSON alone."

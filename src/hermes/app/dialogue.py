@@ -54,6 +54,9 @@ class Journal:
         kept = [redact_message(message, self._redact) for message in messages]
         await self._try(lambda store: store.append(session_id, kept))
 
+    async def rename(self, session_id: str, title: str) -> None:
+        await self._try(lambda store: store.rename(session_id, self._redact(title)[:TITLE_LENGTH]))
+
     async def mark(self, session_id: str, status: Status) -> None:
         await self._try(lambda store: store.mark(session_id, status))
 
@@ -100,9 +103,9 @@ class Dialogue:
     async def ask(self, question: str, emit: Emit) -> Answer:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
         session_id, endpoint = self._conversation.session_id, self._means.models.endpoint
-        if self._is_new:
+        is_first, self._is_new = self._is_new, False
+        if is_first:
             await self._journal.begin(self._session, question)
-            self._is_new = False
         emit(Started(session_id, endpoint.provider.name, endpoint.model, endpoint.provider.api_mode))
         turn = self._turn(emit)
         try:
@@ -116,6 +119,8 @@ class Dialogue:
             self._close(emit, Failed(Interrupted("interrupted"), turn.partial()))
             raise
         await self._journal.mark(session_id, "done")
+        if is_first and (title := await turn.title()):
+            await self._journal.rename(session_id, title)
         self._close(emit, Done(answer))
         return answer
 

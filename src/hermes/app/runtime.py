@@ -8,7 +8,7 @@ from typing import Any
 
 from hermes import discover
 from hermes.agent import prompt
-from hermes.agent.auxiliary import Auxiliary
+from hermes.agent.auxiliary import Auxiliary, Task
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
 from hermes.agent.conversation import Conversation
@@ -37,6 +37,7 @@ class Runtime:
         self.services = Services(config, approve=approve)
         self.chooser = Chooser(config, lambda: self.notebook, self.services.wire)
         self._engines: dict[str, Wire] = {}
+        self._tasks: dict[Task, ModelClient] = {}
         self._store: Store | None = None
 
     async def __aenter__(self) -> "Runtime":
@@ -84,7 +85,7 @@ class Runtime:
         is_priced = terms.priced or settings.max_cost is not None or endpoint.provider.engine is not None
         return Means(
             models=Models(chosen, self.config.model.fallback, self._fallback, self.notebook),
-            auxiliary=Auxiliary(lambda task: self._task_model(task) or chosen),
+            auxiliary=Auxiliary(chosen, self._task_model),
             tools=Toolbox(select(settings.tools if terms.tools is None else terms.tools), self.services),
             guard=self._guard(terms.history),
             limits=Limits(
@@ -105,10 +106,12 @@ class Runtime:
         guard.hear(history)
         return guard
 
-    def _task_model(self, task: str) -> ModelClient | None:
-        """The model that is set for a task; None when the conversation's own does it."""
+    def _task_model(self, task: Task) -> ModelClient | None:
+        """The model that is set for a task, made once."""
         name: str = getattr(self.config.auxiliary, task)
-        return self._fallback(name) if name else None
+        if name and task not in self._tasks:
+            self._tasks[task] = self._fallback(name)
+        return self._tasks.get(task)
 
     def _open_store(self) -> Store | None:
         try:

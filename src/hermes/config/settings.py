@@ -44,9 +44,14 @@ class AgentSettings(msgspec.Struct, frozen=True):
 
 
 class AuxiliarySettings(msgspec.Struct, frozen=True):
-    """A model of its own for each task beside the conversation; empty is the conversation's."""
+    """A model of its own for each task beside the conversation.
+
+    Without one the conversation's model sums up; titles and descriptions of pictures are not made.
+    """
 
     compaction: str = ""
+    title: str = ""
+    vision: str = ""
 
 
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {

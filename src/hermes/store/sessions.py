@@ -160,9 +160,16 @@ class Store:
 
     async def mark(self, session_id: str, status: Status) -> None:
         """Say how the last turn ended; call it after the turn's last `append`."""
+        self._update(session_id, "status", status)
 
+    async def rename(self, session_id: str, title: str) -> None:
+        """Give a session another title."""
+        self._update(session_id, "title", legible(title))
+
+    def _update(self, session_id: str, column: Literal["status", "title"], value: str) -> None:
         def update(db: Connection) -> None:
-            if not db.execute("UPDATE sessions SET status = ? WHERE id = ?", (status, session_id)).rowcount:
+            query = f"UPDATE sessions SET {column} = ? WHERE id = ?"  # noqa: S608
+            if not db.execute(query, (value, session_id)).rowcount:
                 raise _gone(session_id)
 
         self._database.write(update)
