@@ -97,7 +97,8 @@ def _proxy_refused(status: int, origin: str) -> NetError:
 def _name_unknown(code: int | None, target: Target) -> NetError:
     name = target.url.raw_host
     if code in _UNKNOWN_NAME:
-        return _final(ConnectFailed(f"no host is called `{name}`", hint="check the spelling of the address"))
+        hint = "check the network connection, and the spelling of the address"
+        return _final(ConnectFailed(f"no host is called `{name}`", hint=hint))
     return ConnectFailed(f"the name `{name}` cannot be looked up now", hint="is there a network?")
 
 
