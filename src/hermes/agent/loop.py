@@ -88,10 +88,11 @@ class Turn:
         """The answer as far as it came, for a turn that did not end by itself."""
         return self._result("incomplete", None, complete=False)
 
-    def explain(self, question: str) -> tuple[Reason, ...]:
+    def explain(self, question: str, images: tuple[Image, ...] = ()) -> tuple[Reason, ...]:
         """What the first call for this question would send, and why; nothing is sent or kept."""
-        asked = (*self._conversation.messages, Message(role="user", content=question))
-        return self._chain.explain(self._request(asked, "auto", None))
+        asked = Message(role="user", content=question, images=images)
+        messages = (*self._conversation.messages, asked)
+        return self._chain.explain(self._request(messages, "auto", None))
 
     async def _ask_until_answered(self) -> Answer:
         endings = self._endings()
