@@ -17,7 +17,7 @@ from hermes.agent.citations import Sources, cite
 from hermes.agent.conversation import Conversation
 from hermes.agent.endings import Accept, AskAgain, Endings, GiveUp, RunCalls
 from hermes.agent.explain import Reason
-from hermes.agent.prompt import LIMIT_REACHED, MEMORY, REMEMBER, WRONG_SHAPE
+from hermes.agent.prompt import LIMIT_REACHED, MEMORY, REMEMBER, WRONG_SHAPE, is_question
 from hermes.agent.room import Room
 from hermes.agent.send import Emit
 from hermes.agent.tool_calls import ToolRunner
@@ -238,13 +238,14 @@ class Turn:
     async def remember(self) -> None:
         """Let a model with a memory keep what will matter later; nothing of this enters the conversation."""
         memory = tuple(tool for tool in self._means.tools.specs() if tool.name == MEMORY)
-        questions = sum(message.role == "user" for message in self._conversation.history)
+        questions = sum(map(is_question, self._conversation.history))
         if not memory or questions < _WORTH_REMEMBERING:
             return
         messages = (*self._conversation.messages, Message(role="user", content=REMEMBER))
         request = Request(messages=messages, tools=memory, session_id=self._conversation.session_id)
         try:
             served = await self._chain.send(request, self._emit_notices)
+            self._spend(served.endpoint, served.response.usage)
             await self._runner.run(served.response.tool_calls or ())
         except HermesError as error:
             self._emit(Notice(f"nothing more was kept in memory: {error}", error.hint))

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from hermes.agent.citations import Sources, cite
+from hermes.agent.prompt import is_question
 from hermes.cli._border import one_line
-from hermes.cli._transcript import by_question, facts, is_question, sources_of
+from hermes.cli._transcript import by_question, facts, pictures, sources_of
 from hermes.messages import Citation, Message
 from hermes.store import SessionInfo
 
@@ -42,6 +43,7 @@ def _sections(message: Message) -> Iterator[str]:
     text = escape((message.content or "").strip())
     if is_question(message):
         yield f"<h2>Question</h2>\n<pre>{text}</pre>"
+        yield from (f"<p>{escape(words)}</p>" for words in pictures(message))
     elif message.role == "assistant" and text:
         yield f"<pre>{text}</pre>" if message.tool_calls else f"<h2>Answer</h2>\n<pre>{text}</pre>"
     elif message.role == "tool":

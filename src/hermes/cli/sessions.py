@@ -43,7 +43,7 @@ def list_sessions(limit: int, as_json: bool) -> None:
 
 @command.command()
 @click.argument("reference", metavar="ID")
-@click.option("--full", is_flag=True, help="Show the results of tools whole.")
+@click.option("--full", is_flag=True, help="Show the results of tools and summaries whole.")
 @json_option
 def show(reference: str, full: bool, as_json: bool) -> None:
     """Show a session."""
