@@ -30,8 +30,10 @@ async def on_screen(act, *arguments):
     return await asyncio.to_thread(act, *arguments)
 
 
-@pytest.mark.parametrize(("typed", "is_done"), [("y\n", True), ("yes\n", True), ("n\n", False), ("\n", False)])
-async def test_a_person_is_asked_and_what_they_say_is_done(terminal, precious, typed, is_done):
+@pytest.mark.parametrize(
+    ("typed", "is_done"), [("y\n", True), ("yes\n", True), ("n\n", False), ("\n", False)]
+)
+async def test_a_person_is_asked_and_what_they_say_is_done(terminal, precious, typed, done):
     async with ChatSimulator(DELETE, says("As you wish.")) as server:
         screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
         asked = await on_screen(screen.wait_for, r"\[y/N\]")
@@ -40,8 +42,8 @@ async def test_a_person_is_asked_and_what_they_say_is_done(terminal, precious, t
         screen.type(typed)
         await on_screen(screen.wait_for, r"As you wish\.")
         assert await on_screen(screen.leave) == 0
-    assert precious.exists() is not is_done
-    assert ("not consented" in result(server)) is not is_done
+    assert precious.exists() is not done
+    assert ("not consented" in result(server)) is not done
     assert server.refusals == []
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from hermes.agent.citations import Sources, cite
 from hermes.agent.prompt import is_question
 from hermes.cli._border import one_line
-from hermes.cli._transcript import by_question, facts, pictures, sources_of
+from hermes.cli._transcript import by_question, citations, facts, pictures
 from hermes.messages import Citation, Message
 from hermes.store import SessionInfo
 
@@ -53,11 +52,7 @@ def _sections(message: Message) -> Iterator[str]:
 
 
 def _cited(turn: Sequence[Message]) -> Iterator[str]:
-    sources = Sources()
-    for message in turn:
-        sources.add(sources_of(message))
-    last = turn[-1]
-    cited = cite(last.content or "", last.provider_data, sources) if last.role == "assistant" else ()
+    cited = citations(turn)
     if cited:
         yield "<h2>Sources</h2>\n<ul>\n" + "\n".join(map(_item, cited)) + "\n</ul>"
 

@@ -11,7 +11,7 @@ from hermes.agent.compaction import SUMMARY
 from hermes.agent.prompt import is_question, is_reminder
 from hermes.agent.untrusted import unfenced
 from hermes.cli._border import one_line
-from hermes.messages import Image, Message
+from hermes.messages import Citation, Image, Message
 from hermes.protocols import Source
 from hermes.store import SessionInfo
 
@@ -129,19 +129,28 @@ def _fenced(text: str) -> str:
 
 def _source_list(turn: Sequence[Message]) -> Iterator[str]:
     """The pages the answer cites, under its own numbers; else all that were seen."""
-    seen = [source for message in turn for source in sources_of(message)]
-    sources = Sources()
-    sources.add(seen)
-    last = turn[-1]
-    cited = cite(last.content or "", last.provider_data, sources) if last.role == "assistant" else ()
-    urls = dict.fromkeys(source.url for source in seen)
-    lines = [f"- [{source.n}] {_link(source.title, source.url)}" for source in cited]
-    lines = lines or [f"- {_link(sources.title(url), url)}" for url in urls]
+    titles: dict[str, str] = {}
+    for source in _seen(turn):
+        titles[source.url] = titles.get(source.url) or source.title
+    lines = [f"- [{source.n}] {_link(source.title, source.url)}" for source in citations(turn)]
+    lines = lines or [f"- {_link(title, url)}" for url, title in titles.items()]
     if lines:
         yield "## Sources\n\n" + "\n".join(lines)
 
 
-def sources_of(message: Message) -> list[Source]:
+def citations(turn: Sequence[Message]) -> tuple[Citation, ...]:
+    """The sources that the answer of a turn points to."""
+    sources = Sources()
+    sources.add(list(_seen(turn)))
+    answer = next((message for message in reversed(turn) if message.role == "assistant"), None)
+    return cite(answer.content or "", answer.provider_data, sources) if answer else ()
+
+
+def _seen(turn: Sequence[Message]) -> Iterator[Source]:
+    return (source for message in turn for source in _sources_of(message))
+
+
+def _sources_of(message: Message) -> list[Source]:
     if message.role != "tool" or message.is_error or not message.content:
         return []
     try:
