@@ -58,7 +58,7 @@ class Budget:
             return f"{limits.tokens:,} tokens"
         spent = sum(cost for cost in self._costs if cost is not None)
         if limits.dollars is not None and spent >= limits.dollars:
-            return f"{limits.dollars:.2f} US dollars"
+            return f"{limits.dollars:g} US dollars"
         if limits.seconds is not None and self._clock() - self._began >= limits.seconds:
             return f"{limits.seconds:g} seconds"
         return None

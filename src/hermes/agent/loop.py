@@ -72,6 +72,7 @@ class Turn:
         self._parts: list[str] = []
         self._said: list[str] = []
         self._strange_rounds = 0
+        self._is_price_told = False
 
     async def answer(self, question: str, images: tuple[Image, ...] = ()) -> Answer:
         """Run until the model answers. Whatever stops it, what was said until then is kept."""
@@ -185,7 +186,10 @@ class Turn:
         self._budget.begin_call()
         served = await self._chain.send(request, self._emit)
         response, self._served_by = served.response, served.endpoint
-        self._budget.end_call(response.usage, self._cost(served.endpoint, response.usage))
+        cost = self._cost(served.endpoint, response.usage)
+        self._budget.end_call(response.usage, cost)
+        if cost is None and self._means.limits.dollars is not None:
+            self._say_price_is_unknown(served.endpoint)
         self._room.count(response.usage)
         self._emit(Used(self._budget.usage, self._budget.cost))
         return response
@@ -263,6 +267,14 @@ class Turn:
     def _cost(self, endpoint: Endpoint, usage: Usage | None) -> float | None:
         price = self._means.price
         return price(endpoint.provider.name, endpoint.model, usage) if price and usage else None
+
+    def _say_price_is_unknown(self, endpoint: Endpoint) -> None:
+        if not self._is_price_told:
+            self._is_price_told = True
+            model = f"{endpoint.provider.name}/{endpoint.model}"
+            self._emit(
+                Notice(f"the price of `{model}` is unknown, so `agent.max_cost` does not hold")
+            )
 
     def _emit(self, event: Event) -> None:
         if isinstance(event, Text):
