@@ -272,9 +272,7 @@ class Turn:
         if not self._is_price_told:
             self._is_price_told = True
             model = f"{endpoint.provider.name}/{endpoint.model}"
-            self._emit(
-                Notice(f"the price of `{model}` is unknown, so `agent.max_cost` does not hold")
-            )
+            self._emit(Notice(f"the price of `{model}` is unknown, so `agent.max_cost` does not hold"))
 
     def _emit(self, event: Event) -> None:
         if isinstance(event, Text):
