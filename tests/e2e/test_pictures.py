@@ -1,4 +1,4 @@
-"""`hermes chat --image`: pictures go with the question, and what is none is refused before anything is sent."""
+"""`hermes chat --image`: pictures go with the question; what is none is refused before anything is sent."""
 
 import asyncio
 import base64

@@ -89,7 +89,7 @@ def pictures(message: Message) -> list[str]:
 
 
 def _picture(image: Image) -> str:
-    return image.url or f"{image.media_type}, {len(image.data) * 3 // 4:,} bytes"
+    return image.url or f"{image.media_type}, {len(image.data.rstrip('=')) * 3 // 4:,} bytes"
 
 
 def _brief(text: str) -> str:
