@@ -30,9 +30,7 @@ async def on_screen(act, *arguments):
     return await asyncio.to_thread(act, *arguments)
 
 
-@pytest.mark.parametrize(
-    ("typed", "is_done"), [("y\n", True), ("yes\n", True), ("n\n", False), ("\n", False)]
-)
+@pytest.mark.parametrize(("typed", "done"), [("y\n", True), ("YES\n", True), ("n\n", False), ("\n", False)])
 async def test_a_person_is_asked_and_what_they_say_is_done(terminal, precious, typed, done):
     async with ChatSimulator(DELETE, says("As you wish.")) as server:
         screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
@@ -124,6 +122,7 @@ async def test_ctrl_c_while_a_command_runs_ends_it_and_all_it_started(terminal, 
     command = calls(("terminal", {"command": f"(sleep 60 & echo $! > {mark}; wait)"}))
     async with ChatSimulator(command, says("Where were we?")) as server:
         screen = terminal("chat", "-q", "wait", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        await on_screen(screen.wait_for, r"· terminal \(sleep 60 &")
         async with asyncio.timeout(20):
             while not (mark.exists() and mark.read_text().strip()):
                 await asyncio.sleep(0.02)

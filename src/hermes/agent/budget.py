@@ -53,7 +53,7 @@ class Budget:
         """Which limit is reached, in words; None while there is something left of all."""
         limits = self._limits
         if self._calls >= limits.calls:
-            return f"{limits.calls} model calls"
+            return f"{limits.calls} model {'call' if limits.calls == 1 else 'calls'}"
         if limits.tokens is not None and self.usage.total_tokens >= limits.tokens:
             return f"{limits.tokens:,} tokens"
         spent = sum(cost for cost in self._costs if cost is not None)

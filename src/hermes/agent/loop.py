@@ -36,6 +36,10 @@ _STRANGE_ROUNDS = 3
 """Rounds of calls to tools that do not exist, in a row, before a model is given up."""
 
 
+RAISE_LIMITS = "the settings that begin with `agent.max_` say how much one answer may take"
+RAISE_OUTPUT = "the setting `model.max_tokens` says how long an answer may be"
+
+
 class Means(msgspec.Struct, frozen=True, kw_only=True):
     """What a turn works with, and within which limits."""
 
@@ -125,17 +129,15 @@ class Turn:
         await self._conversation.add(Message(role="user", content=LIMIT_REACHED.format(reached)))
         self._parts.clear()
         response = await self._ask("none", None)
-        ignored = len(response.tool_calls or ())
         await self._keep(msgspec.structs.replace(response, tool_calls=None))
-        if ignored:
-            self._emit(
-                Notice(f"{ignored} more tool calls were asked for at the limit of {reached}, and not run")
-            )
+        self._emit(Notice(f"the limit of {reached} is reached, and the answer is not complete", RAISE_LIMITS))
         return self._result("incomplete", response, complete=False)
 
     async def _settle(self, response: NormalizedResponse) -> Answer:
         """The answer; one that should be data and is not may be given once more."""
         answer = self._result(response.finish_reason, response)
+        if response.finish_reason == "length":
+            self._emit(Notice("the answer is cut at the output limit, and not complete", RAISE_OUTPUT))
         expected = self._means.expectation
         if expected is None:
             return answer
