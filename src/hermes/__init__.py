@@ -25,16 +25,17 @@ Public names are loaded when first used, so that `import hermes` costs nothing.
 # `typing` would be most of what `hermes --version` costs; type checkers know this name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes.app import Agent, web_extract, web_search
+    from hermes.app import Agent, read_image, web_extract, web_search
     from hermes.tools.web.reader.html import read_html
 
-__all__ = ["Agent", "__version__", "read_html", "web_extract", "web_search"]
+__all__ = ["Agent", "__version__", "read_html", "read_image", "web_extract", "web_search"]
 __version__ = "0.1.0"
 
 _HOMES = {
     "Agent": "hermes.app",
     "web_search": "hermes.app",
     "web_extract": "hermes.app",
+    "read_image": "hermes.app",
     "read_html": "hermes.tools.web.reader.html",
 }
 

@@ -3,11 +3,18 @@
 import asyncio
 import json
 import os
+import pty
+import re
+import select
+import signal
+import subprocess
 import sys
+import time
 from typing import NamedTuple
 
 import pytest
 
+PATIENCE = 20
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT")
 
 
@@ -50,7 +57,84 @@ class Hermes:
         assert b"Traceback" not in err, err.decode()
         return Outcome(process.returncode, out.decode(), err.decode())
 
+    async def shell(self, code, **variables):
+        """Run shell code, in which `$PYTHON` is the interpreter."""
+        process = await asyncio.create_subprocess_shell(
+            code,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=self.environment(PYTHON=sys.executable, **variables),
+        )
+        out, err = await asyncio.wait_for(process.communicate(), timeout=60)
+        return Outcome(process.returncode, out.decode(), err.decode())
+
 
 @pytest.fixture
 def hermes(tmp_path):
     return Hermes(tmp_path / "home")
+
+
+class Terminal:
+    """`hermes …` on a pty of its own."""
+
+    def __init__(self, *arguments, env, cwd):
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "hermes", *arguments],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**env, "TERM": "xterm"},
+            cwd=cwd,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def wait_for(self, pattern):
+        """Read until the pattern stands on the screen after what was waited for before."""
+        end = time.monotonic() + PATIENCE
+        while not (found := re.search(pattern, self.seen)):
+            assert time.monotonic() < end, f"{pattern!r} never came; the screen says {self.seen!r}"
+            if select.select([self.master], [], [], 0.1)[0]:
+                self.seen += self._read()
+        before, self.seen = self.seen[: found.end()], self.seen[found.end() :]
+        return before
+
+    def press_ctrl_c(self):
+        """What a terminal does on Ctrl-C to the program in its foreground."""
+        os.killpg(self.process.pid, signal.SIGINT)
+
+    def leave(self):
+        """Read on until the program ends; returns its exit code."""
+        end = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            assert time.monotonic() < end, f"it does not end; the screen says {self.seen!r}"
+            if select.select([self.master], [], [], 0.1)[0]:
+                self.seen += self._read()
+        return self.process.returncode
+
+    def _read(self):
+        try:
+            return os.read(self.master, 65536).decode(errors="replace")
+        except OSError:
+            return ""
+
+
+@pytest.fixture
+def terminal(hermes):
+    opened = []
+
+    def start(*arguments, **variables):
+        opened.append(Terminal(*arguments, env=hermes.environment(**variables), cwd=hermes.home.parent))
+        return opened[-1]
+
+    yield start
+    for screen in opened:
+        screen.process.kill()
+        screen.process.wait()
+        os.close(screen.master)

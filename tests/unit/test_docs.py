@@ -15,6 +15,7 @@ import pytest
 
 from hermes import Agent, discover, errors, events
 from hermes.app.survey import Offer
+from hermes.cli.tools import Row
 from hermes.config import Config, load
 from hermes.protocols import Provider
 from hermes.providers.base.listing import ModelInfo
@@ -130,6 +131,27 @@ def test_python_code_compiles_and_imports_what_exists(body):
             assert hasattr(discover.module(module), name.strip()), f"{module} has no {name}"
 
 
+def _examples() -> Iterator[tuple[str, str]]:
+    return ((name, body) for name, body in _pythons() if name.startswith("docs/guides/embedding.md"))
+
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in _examples()])
+def test_the_examples_for_python_run_as_they_stand(body, tmp_path):
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    alone = {"HERMES_HOME": str(tmp_path / "home"), "HERMES_MODEL_LOCAL_SERVERS": "false"}
+    ran = subprocess.run(
+        [sys.executable, "-W", "default", "-c", body],
+        env={**kept, **alone},
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout or "print" not in body
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_json_code_is_json(page):
     for body in _code(page, "json"):
@@ -198,6 +220,12 @@ class _Holder:
     event: events.Event
 
 
+def test_the_page_of_shapes_names_every_field_of_a_tool():
+    page = (DOCS / "reference" / "json-shapes.md").read_text(encoding="utf-8")
+    section = page.partition("## The JSON of hermes tools\n")[2].partition(".\n")[0]
+    assert re.findall(r"`(\w+)`", section.partition("each tool holds")[2]) == list(Row.__struct_fields__)
+
+
 def test_the_guide_to_providers_names_every_field():
     page = (DOCS / "guides" / "add-a-provider.md").read_text(encoding="utf-8")
     assert re.findall(r"^- `(\w+)` ", page, re.M) == list(Provider.__struct_fields__)
@@ -240,6 +268,8 @@ ASKED = {
     "How do I uninstall Hermes?": "guides/install",
     "Does Hermes send telemetry?": "concepts/safety",
     "How do I stream an answer from Python?": "guides/embedding",
+    "How do I show a picture to a model from Python?": "guides/embedding",
+    "How do I see which tools are offered?": "guides/local-tools",
     "What does RateLimited mean?": "reference/errors",
 }
 

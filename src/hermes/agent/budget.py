@@ -53,12 +53,12 @@ class Budget:
         """Which limit is reached, in words; None while there is something left of all."""
         limits = self._limits
         if self._calls >= limits.calls:
-            return f"{limits.calls} model calls"
+            return f"{limits.calls} model {'call' if limits.calls == 1 else 'calls'}"
         if limits.tokens is not None and self.usage.total_tokens >= limits.tokens:
             return f"{limits.tokens:,} tokens"
         spent = sum(cost for cost in self._costs if cost is not None)
         if limits.dollars is not None and spent >= limits.dollars:
-            return f"{limits.dollars:.2f} US dollars"
+            return f"{limits.dollars:g} US dollars"
         if limits.seconds is not None and self._clock() - self._began >= limits.seconds:
             return f"{limits.seconds:g} seconds"
         return None

@@ -17,7 +17,16 @@ from hermes.agent.citations import Sources, cite
 from hermes.agent.conversation import Conversation
 from hermes.agent.endings import Accept, AskAgain, Endings, GiveUp, RunCalls
 from hermes.agent.explain import Reason
-from hermes.agent.prompt import DESCRIBE, DESCRIBED, LIMIT_REACHED, MEMORY, REMEMBER, TITLE, WRONG_SHAPE
+from hermes.agent.prompt import (
+    DESCRIBE,
+    DESCRIBED,
+    LIMIT_REACHED,
+    MEMORY,
+    REMEMBER,
+    TITLE,
+    WRONG_SHAPE,
+    is_question,
+)
 from hermes.agent.room import Room
 from hermes.agent.send import Emit
 from hermes.agent.tool_calls import ToolRunner
@@ -36,6 +45,10 @@ _TITLED = 6
 """Messages at the beginning of a conversation that its title is made from."""
 _STRANGE_ROUNDS = 3
 """Rounds of calls to tools that do not exist, in a row, before a model is given up."""
+
+
+RAISE_LIMITS = "the settings that begin with `agent.max_` say how much one answer may take"
+RAISE_OUTPUT = "the setting `model.max_tokens` says how long an answer may be"
 
 
 class Means(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +87,7 @@ class Turn:
         self._parts: list[str] = []
         self._said: list[str] = []
         self._strange_rounds = 0
+        self._is_price_told = False
 
     async def answer(self, question: str, images: tuple[Image, ...] = ()) -> Answer:
         """Run until the model answers. Whatever stops it, what was said until then is kept."""
@@ -117,10 +131,11 @@ class Turn:
         """The answer as far as it came, for a turn that did not end by itself."""
         return self._result("incomplete", None, complete=False)
 
-    def explain(self, question: str) -> tuple[Reason, ...]:
+    def explain(self, question: str, images: tuple[Image, ...] = ()) -> tuple[Reason, ...]:
         """What the first call for this question would send, and why; nothing is sent or kept."""
-        asked = (*self._conversation.messages, Message(role="user", content=question))
-        return self._chain.explain(self._request(asked, "auto", None))
+        asked = Message(role="user", content=question, images=images)
+        messages = (*self._conversation.messages, asked)
+        return self._chain.explain(self._request(messages, "auto", None))
 
     async def _ask_until_answered(self) -> Answer:
         endings = self._endings()
@@ -152,17 +167,15 @@ class Turn:
         await self._conversation.add(Message(role="user", content=LIMIT_REACHED.format(reached)))
         self._parts.clear()
         response = await self._ask("none", None)
-        ignored = len(response.tool_calls or ())
         await self._keep(msgspec.structs.replace(response, tool_calls=None))
-        if ignored:
-            self._emit(
-                Notice(f"{ignored} more tool calls were asked for at the limit of {reached}, and not run")
-            )
+        self._emit(Notice(f"the limit of {reached} is reached, and the answer is not complete", RAISE_LIMITS))
         return self._result("incomplete", response, complete=False)
 
     async def _settle(self, response: NormalizedResponse) -> Answer:
         """The answer; one that should be data and is not may be given once more."""
         answer = self._result(response.finish_reason, response)
+        if response.finish_reason == "length":
+            self._emit(Notice("the answer is cut at the output limit, and not complete", RAISE_OUTPUT))
         expected = self._means.expectation
         if expected is None:
             return answer
@@ -213,7 +226,10 @@ class Turn:
         self._budget.begin_call()
         served = await self._chain.send(request, self._emit)
         response, self._served_by = served.response, served.endpoint
-        self._budget.end_call(response.usage, self._cost(served.endpoint, response.usage))
+        cost = self._cost(served.endpoint, response.usage)
+        self._budget.end_call(response.usage, cost)
+        if cost is None and self._means.limits.dollars is not None:
+            self._say_price_is_unknown(served.endpoint)
         self._room.count(response.usage)
         self._emit(Used(self._budget.usage, self._budget.cost))
         return response
@@ -266,13 +282,14 @@ class Turn:
     async def remember(self) -> None:
         """Let a model with a memory keep what will matter later; nothing of this enters the conversation."""
         memory = tuple(tool for tool in self._means.tools.specs() if tool.name == MEMORY)
-        questions = sum(message.role == "user" for message in self._conversation.history)
+        questions = sum(map(is_question, self._conversation.history))
         if not memory or questions < _WORTH_REMEMBERING:
             return
         messages = (*self._conversation.messages, Message(role="user", content=REMEMBER))
         request = Request(messages=messages, tools=memory, session_id=self._conversation.session_id)
         try:
             served = await self._chain.send(request, self._emit_notices)
+            self._spend(served.endpoint, served.response.usage)
             await self._runner.run(served.response.tool_calls or ())
         except HermesError as error:
             self._emit(Notice(f"nothing more was kept in memory: {error}", error.hint))
@@ -294,6 +311,12 @@ class Turn:
     def _cost(self, endpoint: Endpoint, usage: Usage | None) -> float | None:
         price = self._means.price
         return price(endpoint.provider.name, endpoint.model, usage) if price and usage else None
+
+    def _say_price_is_unknown(self, endpoint: Endpoint) -> None:
+        if not self._is_price_told:
+            self._is_price_told = True
+            model = f"{endpoint.provider.name}/{endpoint.model}"
+            self._emit(Notice(f"the price of `{model}` is unknown, so `agent.max_cost` does not hold"))
 
     def _emit(self, event: Event) -> None:
         if isinstance(event, Text):

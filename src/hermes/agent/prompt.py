@@ -39,3 +39,9 @@ def system(facts: Sequence[str] = ()) -> str:
 def is_reminder(message: Message) -> bool:
     """Whether the loop said this to the model, and no person did."""
     return message.role == "user" and (message.content or "").startswith(_REMINDERS)
+
+
+def is_question(message: Message) -> bool:
+    """Whether a person said this, not the loop to the model."""
+    has_words = bool((message.content or "").strip() or message.images)
+    return message.role == "user" and has_words and not message.replaces and not is_reminder(message)

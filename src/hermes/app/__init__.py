@@ -5,12 +5,14 @@ catalog    the models that servers list, loaded when somebody asks
 key_hosts  where a stored key may go
 services   what tools and web backends may use
 dialogue   a conversation that is kept
+pictures   pictures for a question, read from files
 runtime    every part put together
 api        the names that `import hermes` offers
 """
 
 from hermes.app.api import Agent, web_extract, web_search
 from hermes.app.dialogue import Dialogue, Terms
+from hermes.app.pictures import read_image
 from hermes.app.runtime import Runtime
 
-__all__ = ["Agent", "Dialogue", "Runtime", "Terms", "web_extract", "web_search"]
+__all__ = ["Agent", "Dialogue", "Runtime", "Terms", "read_image", "web_extract", "web_search"]

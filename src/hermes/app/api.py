@@ -14,6 +14,7 @@ from hermes.app.services import Services
 from hermes.config import Config, load
 from hermes.errors import Interrupted
 from hermes.events import Answer, Event
+from hermes.messages import Image
 from hermes.protocols import Approver
 from hermes.tools.web_extract import extract_payload
 from hermes.tools.web_search import search_payload
@@ -46,9 +47,9 @@ class Agent:
         self._dialogue: Dialogue | None = None
         self._running: set[asyncio.Task[Answer]] = set()
 
-    async def run(self, question: str) -> Answer:
-        """Ask, and wait for the whole answer."""
-        return await self._ask(question, lambda _event: None)
+    async def run(self, question: str, images: Sequence[Image] = ()) -> Answer:
+        """Ask, and wait for the whole answer. `images` are what the question is about."""
+        return await self._ask(question, images, lambda _event: None)
 
     def cancel(self) -> None:
         """Stop what is being answered, from anywhere in the same event loop; what was said is kept.
@@ -58,10 +59,10 @@ class Agent:
         for run in self._running:
             run.cancel()
 
-    async def stream(self, question: str) -> AsyncIterator[Event]:
+    async def stream(self, question: str, images: Sequence[Image] = ()) -> AsyncIterator[Event]:
         """Ask, and receive what happens as it happens. Leaving the loop early cancels the run."""
         events: asyncio.Queue[Event | None] = asyncio.Queue()
-        run = asyncio.ensure_future(self._ask(question, events.put_nowait))
+        run = asyncio.ensure_future(self._ask(question, images, events.put_nowait))
         run.add_done_callback(lambda _run: events.put_nowait(None))
         try:
             while (event := await events.get()) is not None:
@@ -71,12 +72,12 @@ class Agent:
             run.cancel()
             await asyncio.wait([run])
 
-    def run_sync(self, question: str) -> Answer:
+    def run_sync(self, question: str, images: Sequence[Image] = ()) -> Answer:
         """Ask from code that has no event loop."""
 
         async def ask_and_close() -> Answer:
             async with self:
-                return await self.run(question)
+                return await self.run(question, images)
 
         return asyncio.run(ask_and_close())
 
@@ -93,11 +94,11 @@ class Agent:
             )
         self._runtime, self._dialogue = Runtime(self._config, self._approve), None
 
-    async def _ask(self, question: str, emit: Emit) -> Answer:
+    async def _ask(self, question: str, images: Sequence[Image], emit: Emit) -> Answer:
         if self._dialogue is None:
             await self._runtime.chooser.look_around(self._terms.model)
             self._dialogue = self._runtime.converse(self._terms)
-        run = asyncio.ensure_future(self._dialogue.ask(question, emit))
+        run = asyncio.ensure_future(self._dialogue.ask(question, emit, images))
         self._running.add(run)
         try:
             return await run

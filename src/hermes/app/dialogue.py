@@ -13,8 +13,8 @@ from hermes.agent.send import Emit
 from hermes.config import Redactor
 from hermes.errors import HermesError, Interrupted, StoreError
 from hermes.events import Answer, Done, Event, Failed, Notice, Started
-from hermes.messages import Message
-from hermes.protocols import Effort
+from hermes.messages import Image, Message
+from hermes.protocols import Effort, Endpoint
 from hermes.store import Session, Status, Store
 
 TITLE_LENGTH = 80
@@ -100,16 +100,18 @@ class Dialogue:
         """The terms on which another runtime can go on with this conversation."""
         return Terms(session=self._session, history=self._conversation.history)
 
-    async def ask(self, question: str, emit: Emit) -> Answer:
+    async def ask(self, question: str, emit: Emit, images: Sequence[Image] = ()) -> Answer:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
         session_id, endpoint = self._conversation.session_id, self._means.models.endpoint
         is_first, self._is_new = self._is_new, False
         if is_first:
             await self._journal.begin(self._session, question)
         emit(Started(session_id, endpoint.provider.name, endpoint.model, endpoint.provider.api_mode))
+        if images and not endpoint.provider.sees:
+            emit(_unseen(endpoint))
         turn = self._turn(emit)
         try:
-            answer = await turn.answer(question)
+            answer = await turn.answer(question, tuple(images))
         except HermesError as error:
             await self._journal.mark(session_id, "failed")
             self._close(emit, Failed(error, turn.partial()))
@@ -128,9 +130,9 @@ class Dialogue:
         """Put the conversation away: a model with a memory keeps what will matter later."""
         await self._turn(emit).remember()
 
-    def explain(self, question: str) -> tuple[Reason, ...]:
+    def explain(self, question: str, images: Sequence[Image] = ()) -> tuple[Reason, ...]:
         """What would be sent for this question, field by field, and why; nothing is sent or kept."""
-        return self._turn(lambda _event: None).explain(question)
+        return self._turn(lambda _event: None).explain(question, tuple(images))
 
     def _turn(self, emit: Emit) -> Turn:
         return Turn(self._conversation, self._means, emit)
@@ -139,3 +141,11 @@ class Dialogue:
         for notice in self._journal.take_notices():
             emit(notice)
         emit(last)
+
+
+def _unseen(endpoint: Endpoint) -> Notice:
+    model = f"{endpoint.provider.name}/{endpoint.model}"
+    return Notice(
+        f"`{model}` takes no pictures, and is only told that there is one",
+        hint="choose a model that sees with `-m PROVIDER/MODEL`",
+    )

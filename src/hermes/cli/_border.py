@@ -18,15 +18,37 @@ class Border:
 
     def __init__(self) -> None:
         self.redact: Callable[[str], str] = str
+        self._open: str | None = None
 
     def show(self, text: str) -> None:
         """A result, on stdout: as it is to a program, with nothing a terminal would obey to a terminal."""
         clean = self.redact(text)
+        self._end_line()
         click.echo(visible(clean) if is_terminal(sys.stdout) else storable(clean), nl=False)
 
     def say(self, text: str) -> None:
         """A remark, on stderr, on lines of its own."""
+        self._end_line()
         click.echo(visible(self.redact(text)), err=True)
+
+    def begin(self, text: str) -> None:
+        """The beginning of a remark, dim: what happens now. `finish` ends it, or whatever is said next."""
+        self._end_line()
+        self._open = text
+        click.secho(visible(self.redact(text)), err=True, dim=True, nl=False)
+
+    def finish(self, text: str, end: str) -> None:
+        """The end of a remark; its beginning is said again when something came between."""
+        beginning = "" if self._open == text else text
+        if beginning:
+            self._end_line()
+        self._open = None
+        click.secho(visible(self.redact(f"{beginning}{end}")), err=True, dim=True)
+
+    def _end_line(self) -> None:
+        if self._open is not None:
+            self._open = None
+            click.echo("", err=True)
 
     def complain(self, error: HermesError) -> None:
         """What is wrong and how to mend it."""

@@ -18,7 +18,7 @@ class Consent:
         self._given = given
 
     async def __call__(self, wanted: Approval) -> bool:
-        action = one_line(wanted.action, _SHOWN_ACTION)
+        action = one_line(self._border.redact(wanted.action), _SHOWN_ACTION)
         if self._given:
             self._border.say(f"allowed by `--yes`: {action}")
             return True

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from hermes.agent.citations import Sources, cite
+from hermes.agent.prompt import is_question
 from hermes.cli._border import one_line
-from hermes.cli._transcript import by_question, facts, is_question, sources_of
+from hermes.cli._transcript import by_question, citations, facts, pictures
 from hermes.messages import Citation, Message
 from hermes.store import SessionInfo
 
@@ -42,6 +42,7 @@ def _sections(message: Message) -> Iterator[str]:
     text = escape((message.content or "").strip())
     if is_question(message):
         yield f"<h2>Question</h2>\n<pre>{text}</pre>"
+        yield from (f"<p>{escape(words)}</p>" for words in pictures(message))
     elif message.role == "assistant" and text:
         yield f"<pre>{text}</pre>" if message.tool_calls else f"<h2>Answer</h2>\n<pre>{text}</pre>"
     elif message.role == "tool":
@@ -51,11 +52,7 @@ def _sections(message: Message) -> Iterator[str]:
 
 
 def _cited(turn: Sequence[Message]) -> Iterator[str]:
-    sources = Sources()
-    for message in turn:
-        sources.add(sources_of(message))
-    last = turn[-1]
-    cited = cite(last.content or "", last.provider_data, sources) if last.role == "assistant" else ()
+    cited = citations(turn)
     if cited:
         yield "<h2>Sources</h2>\n<ul>\n" + "\n".join(map(_item, cited)) + "\n</ul>"
 

@@ -1,11 +1,11 @@
 """How a run is shown: as text for a person, as one JSON object, or as a line per event."""
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
-import click
 import msgspec
 
-from hermes.cli._border import Border, visible
+from hermes.cli._border import Border, one_line
 from hermes.cli._json import as_json
 from hermes.errors import HermesError
 from hermes.events import (
@@ -23,6 +23,7 @@ from hermes.events import (
 )
 from hermes.messages import Citation
 
+SHOWN_ARGUMENTS = 100
 WORTH_SAYING = 3.0
 """A wait shorter than this many seconds is not announced."""
 
@@ -43,15 +44,18 @@ class TextRenderer:
         self._live = live
         self._held = ""
         self._at_line_start = True
+        self._calls: dict[str, str] = {}
 
     def show(self, event: Event) -> None:
         match event:
             case Text(delta) if self._live:
                 self._write_live(delta)
-            case ToolStarted() if self._live:
+            case ToolStarted(id, name, arguments) if self._live:
                 self._end_line()
-            case ToolFinished() if self._live:
-                click.secho(f"· {visible(_tool_line(event))}", err=True, dim=True)
+                self._calls[id] = _call_line(name, self._border.redact(arguments))
+                self._border.begin(self._calls[id])
+            case ToolFinished(id, name) if self._live:
+                self._border.finish(self._calls.pop(id, f"· {name}"), _outcome(event))
             case RetryWaiting(reason, seconds, attempt) if seconds >= WORTH_SAYING:
                 self._say(f"waiting {seconds:.0f} s, then try {attempt + 1}: {reason}")
             case Switched():
@@ -182,7 +186,27 @@ def _switch_line(event: Switched) -> str:
     return f"note: `{event.to_model}` answers instead of `{event.from_model}`: {event.reason}"
 
 
-def _tool_line(event: ToolFinished) -> str:
+def _call_line(name: str, arguments: str) -> str:
+    """A call as a person reads it: its name, and the words it was given."""
+    try:
+        given = msgspec.json.decode(arguments)
+    except msgspec.DecodeError:
+        given = arguments
+    return one_line(" ".join(["·", name, *_texts(given)]), SHOWN_ARGUMENTS)
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from _texts(list(value.values()))
+        case list():
+            for item in value:
+                yield from _texts(item)
+
+
+def _outcome(event: ToolFinished) -> str:
     by = f" by {event.served_by}" if event.served_by else ""
     outcome = "failed" if event.is_error else f"{len(event.result):,} characters"
-    return f"{event.name}{by}: {outcome}, {event.seconds * 1000:.0f} ms"
+    return f": {outcome}{by}, {event.seconds * 1000:.0f} ms"

@@ -5,6 +5,7 @@ stdout carries the answer alone; everything else goes to stderr. Exit codes: 0 d
 """
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -69,7 +70,7 @@ def run(arguments: Sequence[str]) -> int:
         border.complain(error)
         return error.exit_code
     except click.ClickException as error:
-        border.complain(_in_our_words(error))
+        border.complain(_in_our_words(error, arguments))
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         border.complain(Interrupted("interrupted"))
@@ -81,10 +82,10 @@ def run(arguments: Sequence[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _in_our_words(error: click.ClickException) -> HermesError:
-    words = error.format_message().removesuffix(".")
+def _in_our_words(error: click.ClickException, arguments: Sequence[str]) -> HermesError:
+    words = re.sub(r"'([^' ]+)'", r"`\1`", error.format_message().removesuffix("."))
     context = getattr(error, "ctx", None)
-    command = context.command_path if context else "hermes"
+    command = context.command_path if context else " ".join(["hermes", *arguments[:1]])
     return UsageError(words[:1].lower() + words[1:], hint=f"see `{command} --help`")
 
 

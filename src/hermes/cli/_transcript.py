@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from hermes.agent.citations import Sources, cite
-from hermes.agent.prompt import is_reminder
+from hermes.agent.compaction import SUMMARY
+from hermes.agent.prompt import is_question, is_reminder
 from hermes.agent.untrusted import unfenced
 from hermes.cli._border import one_line
-from hermes.messages import Message
+from hermes.messages import Citation, Image, Message
 from hermes.protocols import Source
 from hermes.store import SessionInfo
 
@@ -47,7 +48,7 @@ def when(moment: float) -> str:
 
 
 def plain(session: SessionInfo, messages: Sequence[Message], *, full: bool) -> str:
-    """The conversation to read in a terminal; what tools brought is cut unless `full`."""
+    """The conversation to read in a terminal; what tools brought and summaries are cut unless `full`."""
     heading = f"{session.id}  {one_line(session.title)}\n{facts(session)}"
     return "\n\n".join([heading, *(_said(message, full=full) for message in messages)]) + "\n"
 
@@ -67,12 +68,28 @@ def facts(session: SessionInfo) -> str:
 
 
 def _said(message: Message, *, full: bool) -> str:
-    text = message.content or ""
-    if message.role in ("tool", "system") and not full:
+    text = (message.content or "").removeprefix(SUMMARY)
+    if not full and (message.replaces or message.role in ("tool", "system")):
         text = _brief(text)
     calls = [f"→ {call.name} {call.arguments}" for call in message.tool_calls]
-    failed = " (failed)" if message.is_error else ""
-    return "\n".join(filter(None, [f"[{_SPEAKERS[message.role]}{failed}]", text, *calls]))
+    return "\n".join(filter(None, [f"[{_speaker(message)}]", text, *pictures(message), *calls]))
+
+
+def _speaker(message: Message) -> str:
+    if message.replaces:
+        return f"summary of the first {message.replaces} messages, made for the model"
+    if is_reminder(message):
+        return "hermes to the model"
+    return _SPEAKERS[message.role] + (" (failed)" if message.is_error else "")
+
+
+def pictures(message: Message) -> list[str]:
+    """What there is to say in words of a message's pictures."""
+    return [f"(a picture: {_picture(image)})" for image in message.images]
+
+
+def _picture(image: Image) -> str:
+    return image.url or f"{image.media_type}, {len(image.data.rstrip('=')) * 3 // 4:,} bytes"
 
 
 def _brief(text: str) -> str:
@@ -93,17 +110,10 @@ def by_question(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
         yield turn
 
 
-def is_question(message: Message) -> bool:
-    """Whether a person said this, not the loop to itself."""
-    return bool((message.content or "").strip()) and not (
-        message.role != "user" or message.replaces or is_reminder(message)
-    )
-
-
 def _sections(message: Message) -> Iterator[str]:
     text = (message.content or "").strip()
     if is_question(message):
-        yield f"## Question\n\n{text}"
+        yield "\n\n".join([f"## Question\n\n{text}", *pictures(message)])
     if message.role == "assistant" and text:
         yield text if message.tool_calls else f"## Answer\n\n{text}"
     for call in message.tool_calls:
@@ -119,19 +129,28 @@ def _fenced(text: str) -> str:
 
 def _source_list(turn: Sequence[Message]) -> Iterator[str]:
     """The pages the answer cites, under its own numbers; else all that were seen."""
-    seen = [source for message in turn for source in sources_of(message)]
-    sources = Sources()
-    sources.add(seen)
-    last = turn[-1]
-    cited = cite(last.content or "", last.provider_data, sources) if last.role == "assistant" else ()
-    urls = dict.fromkeys(source.url for source in seen)
-    lines = [f"- [{source.n}] {_link(source.title, source.url)}" for source in cited]
-    lines = lines or [f"- {_link(sources.title(url), url)}" for url in urls]
+    titles: dict[str, str] = {}
+    for source in _seen(turn):
+        titles[source.url] = titles.get(source.url) or source.title
+    lines = [f"- [{source.n}] {_link(source.title, source.url)}" for source in citations(turn)]
+    lines = lines or [f"- {_link(title, url)}" for url, title in titles.items()]
     if lines:
         yield "## Sources\n\n" + "\n".join(lines)
 
 
-def sources_of(message: Message) -> list[Source]:
+def citations(turn: Sequence[Message]) -> tuple[Citation, ...]:
+    """The sources that the answer of a turn points to."""
+    sources = Sources()
+    sources.add(list(_seen(turn)))
+    answer = next((message for message in reversed(turn) if message.role == "assistant"), None)
+    return cite(answer.content or "", answer.provider_data, sources) if answer else ()
+
+
+def _seen(turn: Sequence[Message]) -> Iterator[Source]:
+    return (source for message in turn for source in _sources_of(message))
+
+
+def _sources_of(message: Message) -> list[Source]:
     if message.role != "tool" or message.is_error or not message.content:
         return []
     try:

@@ -9,14 +9,16 @@ import click
 import msgspec
 
 from hermes.agent.explain import Reason
-from hermes.app import Dialogue, Runtime, Terms
+from hermes.app import Dialogue, Runtime, Terms, read_image
 from hermes.cli._border import border, is_terminal, one_line, storable
 from hermes.cli._consent import Consent
 from hermes.cli._json import show_json
+from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
 from hermes.cli._settings import read_settings
 from hermes.errors import HermesError, UsageError
+from hermes.messages import Image
 from hermes.protocols import Effort
 from hermes.store import Session
 
@@ -32,6 +34,7 @@ SHOWN_VALUE = 100
 @click.option("-c", "--continue", "resume_last", is_flag=True, help="Go on with the last session.")
 @click.option("-r", "--resume", metavar="ID", help="Go on with this session.")
 @click.option("--tools", multiple=True, metavar="NAME", help="Toolsets or tools to offer, or `none`.")
+@click.option("--image", "images", multiple=True, metavar="FILE", help="A picture the question is about.")
 @click.option("--explain", is_flag=True, help="Show what would be sent and why, and send nothing.")
 @click.option("--schema", type=click.Path(dir_okay=False), help="A JSON Schema the answer must keep.")
 @click.option("--yes", is_flag=True, help="Allow beforehand whatever would be asked.")
@@ -46,6 +49,7 @@ def command(
     resume_last: bool,
     resume: str | None,
     tools: tuple[str, ...],
+    images: tuple[str, ...],
     explain: bool,
     schema: str | None,
     yes: bool,
@@ -69,7 +73,8 @@ def command(
         renderer = TextRenderer(border(), live=is_terminal(sys.stdout) and not no_stream)
     interactive = query is None and is_terminal(sys.stdin)
     question = "" if interactive else read_question(query, sys.stdin)
-    with asyncio.Runner() as runner:
+    pictures = [read_image(path) for path in images]
+    with event_loop() as runner:
         try:
             session = runner.run(_find_session(runtime, resume_last, resume))
             history = runner.run(runtime.store().messages(session.id)) if session else ()
@@ -87,19 +92,22 @@ def command(
             dialogue = runtime.converse(terms)
             _say_who_serves(runtime, model)
             if explain:
-                return _show_reasons(dialogue.explain(question), as_json=as_json)
+                return _show_reasons(dialogue.explain(question, pictures), as_json=as_json)
             if interactive:
-                code = _talk(runner, dialogue, renderer)
+                code = _talk(runner, dialogue, renderer, pictures)
                 runner.run(dialogue.end(renderer.show))
                 return code
-            answer = runner.run(dialogue.ask(question, renderer.show))
+            answer = runner.run(dialogue.ask(question, renderer.show, pictures))
             return 0 if answer.complete else 1
         finally:
             runner.run(runtime.__aexit__())
 
 
-def _talk(runner: asyncio.Runner, dialogue: Dialogue, renderer: Renderer) -> int:
-    """Questions until the end of input. Ctrl-C stops an answer; at the prompt it leaves."""
+def _talk(runner: asyncio.Runner, dialogue: Dialogue, renderer: Renderer, pictures: Sequence[Image]) -> int:
+    """Questions until the end of input, the first with the pictures.
+
+    Ctrl-C stops an answer; at the prompt it leaves.
+    """
     while True:
         try:
             question = storable(input("> ")).strip()
@@ -108,8 +116,9 @@ def _talk(runner: asyncio.Runner, dialogue: Dialogue, renderer: Renderer) -> int
             return 0
         if not question:
             continue
+        shown, pictures = pictures, ()
         try:
-            runner.run(dialogue.ask(question, renderer.show))
+            runner.run(dialogue.ask(question, renderer.show, shown))
         except KeyboardInterrupt:
             border().say("stopped; what was said is kept")
         except HermesError as error:

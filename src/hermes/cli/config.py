@@ -1,6 +1,5 @@
 """Read and change settings, and see where each one comes from."""
 
-import asyncio
 import os
 import sys
 from typing import Any
@@ -10,6 +9,7 @@ import click
 from hermes.app import Runtime
 from hermes.cli._border import border, is_terminal
 from hermes.cli._json import json_option, show_json
+from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 from hermes.config import Config, load
 from hermes.config.edit import set_secret, set_value
@@ -90,7 +90,7 @@ def _bind_key(name: str) -> None:
         border().say(f"warning: {error}")
         return
     runtime.chooser.bind(name)
-    asyncio.run(runtime.__aexit__())
+    run_in_loop(runtime.__aexit__())
 
 
 def _read_value(key: str) -> str:

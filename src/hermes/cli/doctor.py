@@ -1,6 +1,5 @@
 """Check the installation, with a fix for whatever is wrong."""
 
-import asyncio
 import os
 import platform
 import sys
@@ -17,6 +16,7 @@ from hermes.app import Runtime
 from hermes.app.survey import survey
 from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
+from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 from hermes.errors import HermesError, HttpStatus, InvalidResponse
 from hermes.tools.web import select
@@ -39,7 +39,7 @@ class Row(msgspec.Struct, frozen=True):
 @json_option
 def command(offline: bool, as_json: bool) -> int:
     """Look at every part Hermes needs and say how to mend what is wrong."""
-    rows = asyncio.run(_examine(offline))
+    rows = run_in_loop(_examine(offline))
     if as_json:
         show_json({"ok": all(row.status != "failed" for row in rows), "checks": rows})
     for row in () if as_json else rows:

@@ -1,12 +1,11 @@
 """Read pages as Markdown."""
 
-import asyncio
-
 import click
 
 from hermes.app import web_extract
 from hermes.cli._border import border, storable
 from hermes.cli._json import json_option, show_json
+from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 
 
@@ -18,7 +17,7 @@ from hermes.cli._settings import read_settings
 def command(urls: tuple[str, ...], backend: str, char_limit: int | None, as_json: bool) -> int:
     """Read pages with the configured backend and print them as Markdown."""
     config = read_settings({"web.extract_backend": backend or None})
-    outcome = asyncio.run(web_extract([storable(url) for url in urls], char_limit, config))
+    outcome = run_in_loop(web_extract([storable(url) for url in urls], char_limit, config))
     pages = outcome["results"]
     if as_json:
         show_json(outcome)

@@ -1,6 +1,5 @@
 """See which models can be used, and what is missing for the others."""
 
-import asyncio
 from collections.abc import Sequence
 
 import click
@@ -10,7 +9,9 @@ from hermes.app.catalog import Listing, completed
 from hermes.app.survey import Offer, survey
 from hermes.cli._border import border, one_line
 from hermes.cli._json import json_option, show_json
+from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
+from hermes.cli._table import table
 from hermes.errors import ConfigError, HermesError
 from hermes.protocols import Endpoint, Provider
 from hermes.providers.base.listing import ModelInfo
@@ -29,7 +30,7 @@ _SAID = {
 @json_option
 def command(provider: str | None, refresh: bool, offline: bool, as_json: bool) -> None:
     """See which providers can be used and what the others need, or the models of one PROVIDER."""
-    asyncio.run(_run(provider, fresh=refresh, live=not offline, as_json=as_json))
+    run_in_loop(_run(provider, fresh=refresh, live=not offline, as_json=as_json))
 
 
 async def _run(name: str | None, *, fresh: bool, live: bool, as_json: bool) -> None:
@@ -48,7 +49,7 @@ async def _show_all(runtime: Runtime, *, fresh: bool, live: bool, as_json: bool)
     if as_json:
         show_json({"providers": offers})
     else:
-        border().show(_table([_offer_cells(offer) for offer in offers]))
+        border().show(table([_offer_cells(offer) for offer in offers]))
 
 
 def _offer_cells(offer: Offer) -> list[str]:
@@ -79,7 +80,7 @@ async def _show_one(runtime: Runtime, provider: Provider, *, fresh: bool, live: 
         show_json(_object(provider, endpoint, listing, models))
         return
     border().say(f"{_count(len(models))} of `{provider.name}`, {_SAID[listing.source]}")
-    border().show(_table([_model_cells(model) for model in models]))
+    border().show(table([_model_cells(model) for model in models]))
 
 
 def _object(provider: Provider, endpoint: Endpoint, listing: Listing, models: Sequence[ModelInfo]) -> object:
@@ -107,10 +108,3 @@ def _price(model: ModelInfo) -> str:
     if model.input_price is None or model.output_price is None:
         return "-"
     return f"${model.input_price:.4g} in, ${model.output_price:.4g} out"
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells as lines whose columns align."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "".join(f"{line.rstrip()}\n" for line in lines)

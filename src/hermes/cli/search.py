@@ -1,12 +1,11 @@
 """Search the web, or your documents."""
 
-import asyncio
-
 import click
 
 from hermes.app import web_search
 from hermes.cli._border import border, one_line, storable
 from hermes.cli._json import json_option, show_json
+from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 
 WIDEST = 300
@@ -20,7 +19,7 @@ WIDEST = 300
 def command(query: str, limit: int, backend: str, as_json: bool) -> None:
     """Search with the configured backend and print titles, addresses and descriptions."""
     config = read_settings({"web.search_backend": backend or None})
-    outcome = asyncio.run(web_search(storable(query), limit, config))
+    outcome = run_in_loop(web_search(storable(query), limit, config))
     if as_json:
         show_json(outcome)
         return

@@ -1,6 +1,5 @@
 """Look at past conversations: list, show, search, export, delete."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable, Coroutine, Sequence
@@ -12,6 +11,7 @@ from hermes.cli._border import border, is_terminal, one_line
 from hermes.cli._html import html
 from hermes.cli._json import as_json as to_json
 from hermes.cli._json import json_option, show_json
+from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 from hermes.cli._transcript import markdown, plain, when
 from hermes.errors import HermesError, UsageError
@@ -43,7 +43,7 @@ def list_sessions(limit: int, as_json: bool) -> None:
 
 @command.command()
 @click.argument("reference", metavar="ID")
-@click.option("--full", is_flag=True, help="Show the results of tools whole.")
+@click.option("--full", is_flag=True, help="Show the results of tools and summaries whole.")
 @json_option
 def show(reference: str, full: bool, as_json: bool) -> None:
     """Show a session."""
@@ -125,7 +125,7 @@ def _with_store(file: str, work: Callable[[Store], Coroutine[Any, Any, T]]) -> T
         finally:
             await store.close()
 
-    return asyncio.run(run())
+    return run_in_loop(run())
 
 
 async def _read(store: Store, reference: str) -> tuple[SessionInfo, tuple[Message, ...]]:

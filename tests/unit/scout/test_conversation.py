@@ -1,6 +1,8 @@
 import json
 
+from hermes.messages import Image, Message
 from hermes.providers.scout.conversation import read_request
+from hermes.transports.base.repair import told
 
 from .talk import calls, found, request, result, user
 
@@ -101,3 +103,10 @@ def test_a_forbidden_tool_is_no_tool():
 def test_a_request_without_a_user_is_an_empty_question():
     assert read_request({}).turn.text == ""
     assert read_request({"messages": [{"role": "system", "content": "x"}]}).turn.text == ""
+
+
+def test_what_is_said_of_a_picture_is_no_part_of_the_question():
+    pictures = (Image("image/png", "AAAA"), Image(url="https://a.test/b.png"))
+    asked = told(Message("user", "What is scout?", images=pictures))
+    assert "cannot see" in asked.content
+    assert read_request(request(user(asked.content))).turn.text == "What is scout?"

@@ -1,9 +1,13 @@
 """A chat-completions request read into what scout needs: the question, the tools, what they brought."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+
+_UNSEEN = re.compile(r"\[a picture that you cannot see: [^\]\n]*\]")
+"""What a question says of its pictures to a model that takes none: it is not what was asked."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -90,7 +94,7 @@ def _read_turn(messages: Sequence[dict[str, Any]]) -> Turn:
     arguments = [(str(call.get("name")), _json(_text(call.get("arguments")))) for call in calls.values()]
     opened = messages[0] if messages and messages[0].get("role") == "user" else {}
     return Turn(
-        text=_text(opened.get("content")).strip(),
+        text=_UNSEEN.sub("", _text(opened.get("content"))).strip(),
         queries=tuple(_text(given.get("query")) for name, given in arguments if name == "web_search"),
         read=tuple(
             _text(url)

@@ -1,0 +1,80 @@
+"""See which tools a model is offered, and what is missing for the others."""
+
+from collections.abc import Sequence
+
+import click
+import msgspec
+
+from hermes.app.services import Services
+from hermes.cli._border import border, one_line
+from hermes.cli._json import json_option, show_json
+from hermes.cli._settings import read_settings
+from hermes.cli._table import table
+from hermes.errors import UnknownName
+from hermes.protocols import Effect
+from hermes.tools.toolbox import Toolbox, all_tools, select
+
+WIDEST = 90
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One tool: what it does, whether the settings offer it, and what it lacks to be used."""
+
+    toolset: str
+    name: str
+    description: str
+    effect: Effect
+    offered: bool
+    lacks: str | None
+
+
+@click.command()
+@json_option
+def command(as_json: bool) -> None:
+    """See every tool with its toolset, whether the settings offer it, and what it lacks."""
+    config = read_settings()
+    wanted = config.agent.tools
+    rows = _rows(Services(config), _offered(wanted))
+    if as_json:
+        show_json({"chosen": wanted, "tools": rows})
+        return
+    border().show(table([_cells(row) for row in rows]))
+    border().say(
+        f"✓ is offered to a model: `agent.tools` is `{', '.join(wanted) or 'none'}`\n"
+        "change it with `hermes config set agent.tools web,file`, or for one call with "
+        "`hermes chat --tools web,file`"
+    )
+
+
+def _offered(wanted: Sequence[str]) -> set[str]:
+    """The tools that these names mean. A name that means nothing is said, and the list goes on."""
+    offered: set[str] = set()
+    for name in wanted:
+        try:
+            offered.update(tool.spec.name for tool in select([name]))
+        except UnknownName as error:
+            border().say(f"warning: `agent.tools` names an {error}\nhint: {error.hint}")
+    return offered
+
+
+def _rows(services: Services, offered: set[str]) -> list[Row]:
+    lacks = Toolbox(all_tools(), services).why_not()
+    rows = [
+        Row(
+            toolset=tool.toolset,
+            name=tool.spec.name,
+            description=tool.spec.description,
+            effect=tool.effect,
+            offered=tool.spec.name in offered,
+            lacks=lacks.get(tool.spec.name),
+        )
+        for tool in all_tools()
+    ]
+    return sorted(rows, key=lambda row: (not row.offered, row.toolset, row.name))
+
+
+def _cells(row: Row) -> list[str]:
+    if row.lacks:
+        return ["✗", row.toolset, row.name, f"cannot be used: {row.lacks}"]
+    first_sentence = one_line(row.description.partition(". ")[0], WIDEST)
+    return ["✓" if row.offered else "·", row.toolset, row.name, first_sentence]

@@ -1,0 +1,151 @@
+"""A dangerous command: asked about on a terminal, denied where nobody is, allowed by `--yes`."""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from simulators.chat_completions import ChatSimulator, calls, says
+
+DELETE = calls(("terminal", {"command": "rm -rf precious"}))
+TERMINAL = ("-m", "custom/m", "--tools", "terminal")
+
+
+@pytest.fixture
+def precious(tmp_path):
+    folder = tmp_path / "precious"
+    folder.mkdir()
+    (folder / "letter.txt").write_text("dear Ann")
+    return folder
+
+
+def result(server):
+    """What the model was told of its call."""
+    return server.bodies[1]["messages"][-1]["content"]
+
+
+async def on_screen(act, *arguments):
+    return await asyncio.to_thread(act, *arguments)
+
+
+async def ended(pid):
+    """Return when a process is gone, or only waits to be buried."""
+    async with asyncio.timeout(5):
+        while not is_dead(pid):
+            await asyncio.sleep(0.02)
+
+
+def is_dead(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return True
+
+
+@pytest.mark.parametrize(("typed", "done"), [("y\n", True), ("YES\n", True), ("n\n", False), ("\n", False)])
+async def test_a_person_is_asked_and_what_they_say_is_done(terminal, precious, typed, done):
+    async with ChatSimulator(DELETE, says("As you wish.")) as server:
+        screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        asked = await on_screen(screen.wait_for, r"\[y/N\]")
+        assert "rm -rf precious" in asked
+        assert precious.exists()
+        screen.type(typed)
+        await on_screen(screen.wait_for, r"As you wish\.")
+        assert await on_screen(screen.leave) == 0
+    assert precious.exists() is not done
+    assert ("not consented" in result(server)) is not done
+    assert server.refusals == []
+
+
+async def test_ctrl_c_at_the_question_returns_at_once_and_does_nothing(terminal, precious, hermes):
+    async with ChatSimulator(DELETE, says("no")) as server:
+        screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        await on_screen(screen.wait_for, r"\[y/N\]")
+        began = time.monotonic()
+        screen.press_ctrl_c()
+        assert await on_screen(screen.leave) == 130
+        assert time.monotonic() - began < 1.5
+        assert "Traceback" not in screen.seen
+        assert precious.exists()
+        again = await hermes("chat", "-c", "-q", "so?", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+    assert (again.code, again.out) == (0, "no\n")
+    assert server.refusals == []
+
+
+async def test_a_conversation_goes_on_after_ctrl_c_at_the_question(terminal, precious):
+    async with ChatSimulator(DELETE, says("Still here.")) as server:
+        screen = terminal("chat", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        await on_screen(screen.wait_for, r"> ")
+        screen.type("clean up\n")
+        await on_screen(screen.wait_for, r"\[y/N\]")
+        screen.press_ctrl_c()
+        await on_screen(screen.wait_for, r"stopped; what was said is kept")
+        screen.type("so?\n")
+        await on_screen(screen.wait_for, r"Still here\.")
+        screen.type("\x04")
+        assert await on_screen(screen.leave) == 0
+    assert precious.exists()
+    assert server.refusals == []
+
+
+async def test_where_nobody_can_be_asked_the_answer_is_no(hermes, precious):
+    async with ChatSimulator(DELETE, says("I may not.")) as server:
+        outcome = await hermes("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+    assert (outcome.code, outcome.out) == (0, "I may not.\n")
+    assert "not done, nobody is here to ask: rm -rf precious\nhint: `--yes`" in outcome.err
+    assert precious.exists()
+    assert "not consented" in result(server)
+
+
+async def test_yes_allows_it_beforehand_and_says_so(hermes, precious):
+    async with ChatSimulator(DELETE, says("Done.")) as server:
+        outcome = await hermes("chat", "-q", "clean up", "--yes", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+    assert (outcome.code, outcome.out) == (0, "Done.\n")
+    assert "allowed by `--yes`: rm -rf precious" in outcome.err
+    assert not precious.exists()
+    assert json.loads(result(server))["exit_code"] == 0
+
+
+async def test_yes_does_not_allow_what_is_never_run(hermes, tmp_path):
+    forbidden = calls(("terminal", {"command": f"rm -rf {tmp_path} ~"}))
+    async with ChatSimulator(forbidden, says("No.")) as server:
+        variables = {"CUSTOM_BASE_URL": server.base_url, "HOME": str(tmp_path)}
+        await hermes("chat", "-q", "clean up", "--yes", *TERMINAL, **variables)
+    assert "never run" in result(server)
+    assert tmp_path.exists()
+
+
+async def test_the_output_of_a_command_is_told_as_it_appears(hermes):
+    command = calls(("terminal", {"command": "echo one; sleep 0.1; echo two"}))
+    async with ChatSimulator(command, says("Two words.")) as server:
+        outcome = await hermes(
+            "chat", "-q", "say it", "--json-lines", *TERMINAL, CUSTOM_BASE_URL=server.base_url
+        )
+    events = [json.loads(line) for line in outcome.out.splitlines()]
+    started, *progress, finished = [event for event in events if event["type"].startswith("tool_")]
+    assert (started["type"], finished["type"]) == ("tool_started", "tool_finished")
+    assert {event["type"] for event in progress} == {"tool_progress"}
+    assert [event["text"] for event in progress] == ["one\n", "two\n"]
+    assert {(event["id"], event["name"]) for event in progress} == {(started["id"], "terminal")}
+
+
+async def test_ctrl_c_while_a_command_runs_ends_it_and_all_it_started(terminal, hermes, tmp_path):
+    mark = tmp_path / "pid"
+    command = calls(("terminal", {"command": f"(sleep 60 & echo $! > {mark}; wait)"}))
+    async with ChatSimulator(command, says("Where were we?")) as server:
+        screen = terminal("chat", "-q", "wait", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        await on_screen(screen.wait_for, r"· terminal \(sleep 60 &")
+        async with asyncio.timeout(20):
+            while not (mark.exists() and mark.read_text().strip()):
+                await asyncio.sleep(0.02)
+        began = time.monotonic()
+        screen.press_ctrl_c()
+        assert await on_screen(screen.leave) == 130
+        assert time.monotonic() - began < 1.5
+        assert "Traceback" not in screen.seen
+        await ended(int(mark.read_text()))
+        again = await hermes("chat", "-c", "-q", "so?", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+    assert again.out == "Where were we?\n"
+    assert server.refusals == []
