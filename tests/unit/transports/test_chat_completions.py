@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes.errors import RateLimited
+from hermes.errors import ProviderDown, RateLimited
 from hermes.events import Reasoning, Text
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
@@ -268,6 +268,76 @@ def test_content_in_parts_and_calls_with_objects_are_read():
     assert (response.tool_calls[0].id, response.tool_calls[0].arguments) == ("7", '{"x":1}')
 
 
+@pytest.mark.parametrize(
+    ("choice", "error", "words"),
+    [
+        ({"delta": {"content": ""}, "finish_reason": "error"}, ProviderDown, "the provider failed"),
+        ({"delta": {}, "finish_reason": "ERROR"}, ProviderDown, "the provider failed"),
+        (
+            {"error": {"code": 429, "message": "slow down"}, "finish_reason": "error"},
+            RateLimited,
+            "slow down",
+        ),
+        ({"error": {"code": "502", "message": "it broke"}}, ProviderDown, "it broke"),
+    ],
+)
+def test_an_answer_that_ends_in_an_error_is_an_error(choice, error, words):
+    with pytest.raises(error, match=words):
+        assemble(event(delta={"content": "half"}), event(**choice))
+    with pytest.raises(error, match=words):
+        Transport().normalize_response(event(**choice))
+
+
+def test_thinking_parts_of_content_are_reasoning():
+    thinking = {
+        "type": "thinking",
+        "thinking": [{"type": "text", "text": "hm"}, {"type": "text", "text": "m"}],
+    }
+    plain = {"type": "thinking", "thinking": "."}
+    parts = [thinking, plain, {"type": "text", "text": "So."}]
+    whole = Transport().normalize_response(event(message={"content": parts}, finish_reason="stop"))
+    assert (whole.reasoning, whole.content) == ("hmm.", "So.")
+    streamed, deltas = assemble(
+        *(event(delta={"content": [part]}) for part in parts), event(delta={}, finish_reason="stop")
+    )
+    assert streamed == whole
+    assert deltas == [Reasoning("hmm"), Reasoning("."), Text("So.")]
+
+
+def test_the_older_form_of_a_call_is_one_call():
+    whole = Transport().normalize_response(
+        event(
+            message={"content": None, "function_call": {"name": "f", "arguments": '{"x":1}'}},
+            finish_reason="function_call",
+        )
+    )
+    assert [(call.name, call.arguments) for call in whole.tool_calls] == [("f", '{"x":1}')]
+    assert whole.finish_reason == "tool_calls"
+    streamed, _ = assemble(
+        event(delta={"function_call": {"name": "f", "arguments": ""}}),
+        event(delta={"function_call": {"arguments": '{"x":'}}),
+        event(delta={"function_call": {"arguments": "1}"}}),
+        event(delta={}, finish_reason="function_call"),
+    )
+    assert streamed == whole
+
+
+def test_an_empty_finish_reason_ends_nothing():
+    pieces = [event(delta={"content": piece}, finish_reason="") for piece in ("<thi", "nk>hm</think>", "So.")]
+    response, _ = assemble(*pieces, event(delta={}, finish_reason="stop"))
+    assert (response.reasoning, response.content, response.finish_reason) == ("hm", "So.", "stop")
+    assert assemble(*pieces)[0].finish_reason == "length"
+
+
+def test_usage_on_every_event_is_counted_once():
+    counts = [{"prompt_tokens": 5, "completion_tokens": tokens} for tokens in (1, 2, 3)]
+    events = [
+        msgspec.json.encode({"choices": [{"delta": {"content": "x"}}], "usage": usage}) for usage in counts
+    ]
+    response, _ = assemble(*events, event(delta={}, finish_reason="stop"))
+    assert (response.usage.completion_tokens, response.usage.total_tokens) == (3, 8)
+
+
 def assemble_with(tools, *payloads):
     assembler = Transport().assembler(tools)
     deltas = [delta for payload in payloads for delta in assembler.feed(payload)]
@@ -339,6 +409,25 @@ def test_reasoning_details_are_joined_by_index_and_kept():
         {"type": "reasoning.text", "index": 0, "text": "ab", "signature": "s"},
         other,
     ]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "kept"),
+    [
+        ([{"text": "a"}, {"signature": "s"}], [{"text": "a", "signature": "s"}]),
+        ([{"text": "a", "signature": "s"}, {"text": "b"}], [{"text": "a", "signature": "s"}, {"text": "b"}]),
+        ([{"summary": "a", "id": "1"}, {"summary": "b", "id": "1"}], [{"summary": "ab", "id": "1"}]),
+        (
+            [{"summary": "a", "id": "1"}, {"summary": "b", "id": "2"}],
+            [{"summary": "a", "id": "1"}, {"summary": "b", "id": "2"}],
+        ),
+        ([{"data": "x"}, {"data": "y"}], [{"data": "x"}, {"data": "y"}]),
+    ],
+)
+def test_a_reasoning_detail_goes_on_until_it_is_signed_or_another_begins(pieces, kept):
+    events = [event(delta={"reasoning_details": [piece]}) for piece in pieces]
+    response, _ = assemble(*events, event(delta={"content": "x"}, finish_reason="stop"))
+    assert response.provider_data["reasoning_details"] == kept
 
 
 def echoing(*keys, issuer="me", history):

@@ -64,6 +64,16 @@ def read_failure(
     return _read(Failure(codes.get(told.code, codes.get(told.kind, status)), told, retry_after))
 
 
+def failure_inside(error: object, statuses: Mapping[str, int] = NO_CODES) -> ModelError:
+    """The error that a failure told inside a reply of status 200 stands for: what its own status would say.
+
+    `statuses` are the protocol's codes and kinds of error, each with the status that says the same.
+    """
+    told = read_told(msgspec.json.encode({"error": error if error is not None else {}}))
+    status = int(told.code) if re.fullmatch(r"[45]\d\d", told.code) else _UNSPECIFIC
+    return _read(Failure(statuses.get(told.code, statuses.get(told.kind, status)), told, None))
+
+
 def error_for_status(
     status: int, words: str, retry_after: float | None, code: str = "", field: str = ""
 ) -> ModelError:
@@ -73,23 +83,30 @@ def error_for_status(
 
 def _read(failure: Failure) -> ModelError:
     if failure.status == _UNSPECIFIC:
-        named = _STATUS_OF_CODE.get(failure.told.code) or _STATUS_OF_CODE.get(failure.told.kind)
-        failure = msgspec.structs.replace(failure, status=named or _UNSPECIFIC)
+        failure = msgspec.structs.replace(failure, status=_status_of(failure.told))
     errors = (read(failure) for read in _READERS)
     return next((error for error in errors if error is not None), None) or RequestRejected(
         failure.message("the provider rejected the request"), hint=_ANOTHER
     )
 
 
+def _status_of(told: Told) -> int:
+    """What the code says where the status does not: 500 also stands for a failure told inside a reply."""
+    if named := _STATUS_OF_CODE.get(told.code) or _STATUS_OF_CODE.get(told.kind):
+        return named
+    return 400 if "image" in told.code or told.code.startswith("invalid_") else _UNSPECIFIC
+
+
 _UNSPECIFIC = 500
 _STATUS_OF_CODE = {
     "authentication_error": 401,
+    "bio_policy": 400,
     "content_filter": 400,
     "context_length_exceeded": 400,
+    "data_residency_mismatch": 400,
     "insufficient_quota": 429,
     "invalid_api_key": 401,
-    "invalid_prompt": 400,
-    "invalid_request_error": 400,
+    "misalignment_policy_violation": 400,
     "model_not_found": 404,
     "not_found_error": 404,
     "overloaded_error": 529,
@@ -97,7 +114,6 @@ _STATUS_OF_CODE = {
     "rate_limit_error": 429,
     "rate_limit_exceeded": 429,
 }
-"""What a code says when the status does not: 500 also stands for a failure told inside a reply."""
 
 _JUDGES_THE_REQUEST = frozenset({400, 404, 413, 415, 422, 500})
 _PASSES = frozenset({408, 409, 424, 425})
