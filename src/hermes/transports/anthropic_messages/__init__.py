@@ -39,7 +39,7 @@ from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
 from hermes.transports.base.repair import repair
-from hermes.transports.base.schema import object_schema, strict_schema
+from hermes.transports.base.schema import in_words, object_schema, strict_schema
 
 __all__ = ["ANSWER_TOOL", "BLOCKS", "Transport"]
 
@@ -79,14 +79,17 @@ class Transport:
         }
         if request.stream:
             kwargs["stream"] = True
-        kwargs |= self._tools(request, provider, said.called, family)
+        kwargs |= _one_at_a_time(self._tools(request, provider, said.called, family), request.parallel)
         kwargs |= thinking_for(request, family, kwargs)
         kwargs |= sampling(request, provider, family, kwargs.get("thinking", {}).get("type", ""))
-        if request.output_schema is not None and family.schema:
+        system = list(said.system)
+        if request.output_schema is not None and provider.output == "prompt":
+            system.append({"type": "text", "text": in_words(request.output_schema)})
+        elif request.output_schema is not None and family.schema:
             schema = strict_schema(request.output_schema)
             kwargs.setdefault("output_config", {})["format"] = {"type": "json_schema", "schema": schema}
-        if said.system:
-            kwargs["system"] = list(said.system)
+        if system:
+            kwargs["system"] = system
         kwargs = with_quirks(kwargs, request, provider)
         if provider.caches:
             for name in filter(kwargs.get, ("tools", "system")):
@@ -128,7 +131,7 @@ class Transport:
         self, request: Request, provider: Provider, called: Collection[str], family: Family
     ) -> dict[str, Any]:
         tools, choice = self.convert_tools(adapted_tools(request.tools, provider)), request.tool_choice
-        if request.output_schema is not None and not family.schema:
+        if request.output_schema is not None and not family.schema and provider.output != "prompt":
             tools.append(answer_tool(request.output_schema))
             forced = {"type": "tool", "name": ANSWER_TOOL}
             return {
@@ -144,3 +147,11 @@ class Transport:
         if choice == "required" and family.forced_tools:
             return {"tools": tools, "tool_choice": {"type": "any"}}
         return {"tools": tools} | ({"tool_choice": {"type": "none"}} if choice == "none" else {})
+
+
+def _one_at_a_time(tools: dict[str, Any], parallel: bool | None) -> dict[str, Any]:
+    """The tools and their choice, which also says that no two may be called at once."""
+    choice = tools.get("tool_choice", {"type": "auto"})
+    if not tools or parallel is not False or choice["type"] == "none":
+        return tools
+    return {**tools, "tool_choice": {**choice, "disable_parallel_tool_use": True}}

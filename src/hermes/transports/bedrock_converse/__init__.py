@@ -24,8 +24,8 @@ from hermes.transports.base import (
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES
 from hermes.transports.base.growing import Growing, GrowingJson, folded
-from hermes.transports.base.schema import object_schema
-from hermes.transports.bedrock_converse.families import Family, family_of, inference
+from hermes.transports.base.schema import in_words, object_schema
+from hermes.transports.bedrock_converse.families import Family, family_of, inference, takes_schema
 from hermes.transports.bedrock_converse.reply import (
     Assembler,
     decode_reply,
@@ -81,8 +81,11 @@ class Transport:
             kwargs["toolConfig"] = {"tools": [*tools, *point]}
             if request.tool_choice == "required":
                 kwargs["toolConfig"]["toolChoice"] = {"any": {}}
-        if said.system:
-            kwargs["system"] = [*said.system, CACHE_POINT] if marks else list(said.system)
+        system = list(said.system)
+        if request.output_schema is not None and not takes_schema(provider, family):
+            system.append({"text": in_words(request.output_schema)})
+        if system:
+            kwargs["system"] = [*system, CACHE_POINT] if marks else system
         turns = said.turns(marked_messages(self._conversation.messages) if marks else ())
         return with_quirks(kwargs, request, provider) | {"messages": turns}
 

@@ -74,6 +74,8 @@ class Transport:
             kwargs["tools"] = self.convert_tools(adapted_tools(request.tools, provider))
             if request.tool_choice != "auto":
                 kwargs["tool_choice"] = request.tool_choice
+            if request.parallel is not None:
+                kwargs["parallel_tool_calls"] = request.parallel
         if request.output_schema is not None:
             kwargs |= _response_format(request.output_schema, provider)
         return with_quirks(kwargs, request, provider) | {"messages": self._messages(request, provider)}

@@ -8,11 +8,11 @@ import msgspec
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Provider
 from hermes.transports.base.repair import told
+from hermes.transports.base.schema import in_words
 
 WireMessage = dict[str, Any]
 
 _BETWEEN = "(noted)"
-_SCHEMA_IN_WORDS = "Answer with JSON alone, without a fence around it. It must keep this JSON Schema:\n"
 
 
 class Conversation:
@@ -21,7 +21,7 @@ class Conversation:
     def __init__(self, provider: Provider, issuer: str, schema: Mapping[str, Any] | None = None) -> None:
         self._provider = provider
         self._issuer = issuer
-        self._instruction = _SCHEMA_IN_WORDS + msgspec.json.encode(schema).decode() if schema else ""
+        self._instruction = in_words(schema) if schema else ""
         self._wire: list[WireMessage] = []
         self._ends: list[int] = []
         self._pictures: list[dict[str, Any]] = []

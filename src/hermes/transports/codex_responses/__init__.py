@@ -21,7 +21,7 @@ from hermes.transports.base import (
 )
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
-from hermes.transports.base.schema import is_closed
+from hermes.transports.base.schema import in_words, is_closed
 from hermes.transports.codex_responses.families import samples, thinking
 from hermes.transports.codex_responses.items import Conversation
 from hermes.transports.codex_responses.reply import FINISH, Assembler, decode_response, read_usage
@@ -64,8 +64,11 @@ class Transport:
             partial(Conversation, request.issuer, sees=provider.sees),
         )
         kwargs: dict[str, Any] = {"model": request.model, "store": False}
-        if said.instructions:
-            kwargs["instructions"] = said.instructions
+        schema, takes_schema = request.output_schema, provider.output == "json_schema"
+        spoken_schema = in_words(schema) if schema is not None and not takes_schema else ""
+        instructions = "\n\n".join(filter(None, (said.instructions, spoken_schema)))
+        if instructions:
+            kwargs["instructions"] = instructions
         limit = output_limit(request, provider)
         if limit is not None:
             kwargs["max_output_tokens"] = max(limit, _LEAST_OUTPUT)
@@ -75,12 +78,13 @@ class Transport:
         if request.stream:
             kwargs["stream"] = True
         kwargs |= thinking(request.model, request.effort)
-        if request.output_schema is not None:
-            kwargs["text"] = {"format": _output_format(request.output_schema)}
+        if schema is not None and takes_schema:
+            kwargs["text"] = {"format": _output_format(schema)}
         if tools := self.convert_tools(adapted_tools(request.tools, provider)):
-            kwargs |= {"tools": tools, "tool_choice": request.tool_choice, "parallel_tool_calls": True}
+            kwargs |= {"tools": tools, "tool_choice": request.tool_choice}
+            kwargs["parallel_tool_calls"] = request.parallel is not False
         if provider.caches:
-            kwargs["prompt_cache_key"] = cache_key(said.instructions, tools)
+            kwargs["prompt_cache_key"] = cache_key(instructions, tools)
         return with_quirks(kwargs, request, provider) | {"input": said.items()}
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
