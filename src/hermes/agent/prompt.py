@@ -20,7 +20,8 @@ REMEMBER = (
 )
 LIMIT_REACHED = "The limit of {} is reached. Answer now from what you have, and say what is missing."
 WRONG_SHAPE = (
-    "Your answer does not keep the JSON Schema that was asked for: {}. Answer again, with the JSON alone."
+    "Your answer does not keep the JSON Schema that was asked for: {}. Answer again, with the JSON alone. "
+    "This is the schema:\n{}"
 )
 CONTINUE = "Continue exactly where you stopped. Repeat nothing, and say nothing about the break."
 NUDGE = "You have the results you asked for. Answer now."
