@@ -422,3 +422,29 @@ def test_a_limit_that_is_none_is_not_sent(name, limit):
     assert transport.build_kwargs(odd, provider(name)) == transport.build_kwargs(
         ask(name, [HI]), provider(name)
     )
+
+
+ANSWER = {"type": "object", "properties": {"sentinel": {"type": "integer"}}, "required": ["sentinel"]}
+
+
+@every_wire
+@pytest.mark.parametrize("output", ["json_schema", "json_object", "prompt"])
+@pytest.mark.parametrize("tools", [(), (LOOK,)])
+@pytest.mark.parametrize("choice", ["auto", "none"])
+def test_a_schema_of_the_answer_reaches_every_model_beside_tools_or_alone(name, output, tools, choice):
+    transport = new_transport(name)
+    request = ask(name, [HI], output_schema=ANSWER, tools=tools, tool_choice=choice)
+    kwargs = transport.build_kwargs(request, provider(name, output=output))
+    http = transport.encode(kwargs, endpoint(name))
+    assert refusal(name, http) is None
+    assert b"sentinel" in http.body
+    assert ANSWER["properties"] == {"sentinel": {"type": "integer"}}
+
+
+@every_wire
+@pytest.mark.parametrize("parallel", [None, True, False])
+@pytest.mark.parametrize("choice", ["auto", "none", "required"])
+def test_one_tool_at_a_time_can_be_asked_for_with_any_choice(name, parallel, choice):
+    history = [HI, calling("c1"), result("c1")]
+    sent(name, history, tools=(LOOK,), tool_choice=choice, parallel=parallel)
+    sent(name, history, parallel=parallel)

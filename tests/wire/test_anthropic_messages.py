@@ -183,6 +183,17 @@ async def test_an_image_from_the_user_and_one_from_a_tool():
         assert [part["type"] for part in sent[2]["content"][0]["content"]] == ["text", "image"]
 
 
+async def test_a_pause_is_continued_by_itself():
+    script = says("First, ", stop="pause_turn"), answers(thinks("hm"), text("then.")), says("Bye.")
+    async with Bench(*script) as bench:
+        answer = await bench.ask()
+        assert (answer.text, answer.finish_reason, answer.complete) == ("First, then.", "stop", True)
+        said = bench.server.bodies[1]["messages"]
+        assert [turn["role"] for turn in said] == ["user", "assistant", "user"]
+        assert said[1]["content"][0]["text"] == "First, "
+        assert (await bench.ask("and?")).text == "Bye."
+
+
 async def test_structured_output_both_ways():
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     async with Bench(says('{"n": 1}')) as bench:

@@ -224,6 +224,29 @@ async def test_error_statuses(status, kind, error):
             await bench.ask()
 
 
+NO_STREAM = "User: arn:aws:iam::1:user/x is not authorized to perform: bedrock:InvokeModelWithResponseStream"
+
+
+async def test_who_may_not_stream_is_answered_as_a_whole_for_the_session():
+    def allows(body, streams):
+        refused = fails(403, "AccessDeniedException", NO_STREAM)
+        return (refused if streams else says("Because."))(body, streams)
+
+    async with Bench(allows) as bench:
+        assert (await bench.ask()).text == "Because."
+        assert (await bench.ask("and why?")).text == "Because."
+        operations = [request.path.rpartition("/")[2] for request in bench.server.requests]
+        assert operations == ["converse-stream", "converse", "converse"]
+
+
+async def test_who_may_do_nothing_at_all_is_told_so():
+    words = "not authorized to perform: bedrock:InvokeModel"
+    async with Bench(fails(403, "AccessDeniedException", words)) as bench:
+        with pytest.raises(AuthFailed):
+            await bench.ask()
+        assert len(bench.server.bodies) == 1
+
+
 async def test_a_wrong_secret_is_refused(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
     async with Bench(says("ok"), strict=False) as bench:

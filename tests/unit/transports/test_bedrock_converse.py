@@ -462,6 +462,26 @@ def test_an_output_schema_is_sent_as_text():
     assert sent["additionalProperties"] is False
 
 
+@pytest.mark.parametrize(
+    ("model", "output"),
+    [
+        (OLD, "json_schema"),
+        ("us.anthropic.claude-opus-4-1-20250805-v1:0", "json_schema"),
+        ("amazon.nova-pro-v1:0", "json_schema"),
+        ("us.meta.llama3-3-70b-instruct-v1:0", "json_schema"),
+        (SONNET, "prompt"),
+    ],
+)
+def test_an_output_schema_is_said_in_words_where_the_model_takes_none(model, output):
+    provider = msgspec.structs.replace(PROVIDER, output=output)
+    system = Message(role="system", content="Be brief.")
+    kwargs = build(system, HI, model=model, provider=provider, output_schema={"type": "array"}, tools=(LOOK,))
+    assert "outputConfig" not in kwargs
+    first, words = (block["text"] for block in kwargs["system"] if "text" in block)
+    assert first == "Be brief."
+    assert words.endswith('{"type":"array"}')
+
+
 def test_text_and_reasoning_are_shown_as_they_arrive():
     response, deltas = streamed(thought("let me"), {"text": "Hello"}, size=3)
     assert deltas == [Reasoning("let"), Reasoning(" me"), Text("Hel"), Text("lo")]

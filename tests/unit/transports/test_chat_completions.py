@@ -61,6 +61,13 @@ def test_tools_and_their_choice_are_sent():
     assert "tool_choice" not in build(tools=(WEATHER,))
 
 
+@pytest.mark.parametrize("parallel", [True, False])
+def test_whether_tools_are_called_side_by_side_is_sent_where_it_is_said(parallel):
+    assert build(tools=(WEATHER,), parallel=parallel)["parallel_tool_calls"] is parallel
+    assert "parallel_tool_calls" not in build(tools=(WEATHER,))
+    assert "parallel_tool_calls" not in build(parallel=parallel)
+
+
 def test_the_output_limit_is_the_requests_then_the_providers():
     limited = msgspec.structs.replace(PROVIDER, max_tokens=300, max_tokens_key="max_completion_tokens")
     request = Request(model="m", messages=(), max_output_tokens=100)
@@ -389,6 +396,37 @@ def test_a_written_call_to_an_unknown_tool_is_neither_run_nor_shown():
     text = 'Hm. <tool_call>{"name": "rm", "arguments": {}}</tool_call>'
     response, _ = assemble_with(["weather"], event(delta={"content": text}, finish_reason="stop"))
     assert (response.tool_calls, response.content, response.finish_reason) == (None, "Hm. ", "stop")
+
+
+@pytest.mark.parametrize(
+    ("before", "is_made"),
+    [
+        ("", True),
+        ("Let me look.", True),
+        ("Let me look:  ", True),
+        ("Let me look\n", True),
+        ("To look, write ", False),
+        ("Write `", False),
+        ('It says "', False),
+    ],
+)
+def test_a_call_inside_a_sentence_is_talked_about_and_not_made(before, is_made):
+    written = '<tool_call>{"name": "weather", "arguments": {}}</tool_call>'
+    response, _ = assemble_with(
+        ("weather",),
+        event(delta={"content": before}),
+        event(delta={"content": written}, finish_reason="stop"),
+    )
+    assert bool(response.tool_calls) is is_made
+    assert response.content == ((before or None) if is_made else before + written)
+
+
+def test_a_call_after_one_that_was_talked_about_is_made():
+    written = '<tool_call>{"name": "weather", "arguments": {}}</tool_call>'
+    text = f"I write {written} now:\n{written}"
+    response, _ = assemble_with(("weather",), event(delta={"content": text}, finish_reason="stop"))
+    assert len(response.tool_calls) == 1
+    assert response.content == f"I write {written} now:\n"
 
 
 def test_a_written_call_that_never_closes_is_text():

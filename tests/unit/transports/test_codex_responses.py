@@ -97,6 +97,8 @@ def test_tools_and_their_choice_are_sent():
         }
     ]
     assert (kwargs["tool_choice"], kwargs["parallel_tool_calls"], kwargs["stream"]) == ("none", True, True)
+    assert build(tools=(WEATHER,), parallel=False)["parallel_tool_calls"] is False
+    assert "parallel_tool_calls" not in build(parallel=False)
 
 
 def test_the_first_system_message_is_the_instructions_and_a_later_one_stays_in_its_place():
@@ -167,6 +169,28 @@ def test_thoughts_are_asked_back_of_models_that_think():
 def test_an_output_schema_is_strict_where_the_wire_allows_it(schema, strict):
     form = build(output_schema=schema)["text"]["format"]
     assert form == {"type": "json_schema", "name": "answer", "schema": schema, "strict": strict}
+
+
+def test_an_output_schema_is_said_in_words_where_none_is_taken():
+    wordy = msgspec.structs.replace(PROVIDER, output="prompt")
+    system = Message(role="system", content="Be brief.")
+    kwargs = build(system, HI, provider=wordy, output_schema={"type": "array"}, tools=(WEATHER,))
+    assert "text" not in kwargs
+    assert kwargs["instructions"].startswith("Be brief.\n\n")
+    assert kwargs["instructions"].endswith('{"type":"array"}')
+    assert build(provider=wordy, output_schema={"type": "array"})["instructions"].startswith(
+        "Answer with JSON"
+    )
+
+
+def test_an_unfinished_turn_and_the_one_that_goes_on_are_both_sent_back():
+    begun = normalize(reasoning("one"), message("First.", phase="commentary"))
+    ended = normalize(reasoning("two", 1), message("Done.", 1))
+    items = sent(HI, assistant(begun), assistant(ended), HI)
+    assert [item["type"] for item in items] == [
+        "message", "reasoning", "reasoning", "message", "message", "message",
+    ]  # fmt: skip
+    assert [item.get("phase") for item in items[3:5]] == ["commentary", None]
 
 
 def test_the_cache_key_depends_on_instructions_and_tools_alone():
