@@ -22,6 +22,7 @@ from hermes.errors import (
 )
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
+from hermes.transports.base.names import legal
 from simulators import anthropic_messages, bedrock_converse, chat_completions, codex_responses
 
 ALL = discover.names("hermes.transports")
@@ -448,3 +449,28 @@ def test_one_tool_at_a_time_can_be_asked_for_with_any_choice(name, parallel, cho
     history = [HI, calling("c1"), result("c1")]
     sent(name, history, tools=(LOOK,), tool_choice=choice, parallel=parallel)
     sent(name, history, parallel=parallel)
+
+
+@every_wire
+@pytest.mark.parametrize("own", ["files.read", "a b", "x" * 70, "ä"])
+def test_a_tool_of_any_name_is_offered_called_and_replayed_and_keeps_its_name_here(name, own):
+    tools = (ToolSpec(own, "Do it.", LOOK.parameters), ToolSpec(f"{own}!", "Do it.", LOOK.parameters))
+    history = [HI, Message(role="assistant", tool_calls=(ToolCall("c1", own, "{}"),)), result("c1")]
+    transport = new_transport(name)
+    sent(name, history, transport, tools=tools)
+    wire_name = legal(own)
+    body = {
+        "chat_completions": {
+            "choices": [{"message": {"tool_calls": [{"id": "c", "function": {"name": wire_name}}]}}]
+        },
+        "anthropic_messages": anthropic_messages.whole(
+            [anthropic_messages.uses(wire_name, {}, "c")], "tool_use"
+        ),
+        "codex_responses": codex_responses.response(
+            [{"type": "function_call", "call_id": "c", "name": wire_name, "arguments": "{}"}]
+        ),
+        "bedrock_converse": bedrock_converse.whole([bedrock_converse.call(wire_name, {}, "c")], "tool_use"),
+    }[name]
+    assembler = transport.assembler([tool.name for tool in tools])
+    assembler.feed_whole(json.dumps(body).encode())
+    assert [call.name for call in assembler.finish().tool_calls] == [own]

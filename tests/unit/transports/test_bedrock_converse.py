@@ -19,9 +19,10 @@ from hermes.errors import (
 from hermes.events import Reasoning, Text
 from hermes.messages import Image, Message, NormalizedResponse, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
+from hermes.transports.base.names import legal
 from hermes.transports.base.turns import CONTINUE
 from hermes.transports.bedrock_converse import Transport
-from hermes.transports.bedrock_converse.turns import BLANK, legal_name
+from hermes.transports.bedrock_converse.turns import BLANK
 from simulators.bedrock_converse import USAGE, call, events, refusal, thought, whole
 
 PROVIDER = Provider(name="p", title="P", api_mode="bedrock_converse", base_url="http://h", caches=True)
@@ -214,13 +215,13 @@ def test_illegal_ids_and_names_are_legal_on_the_wire_and_restored():  # case 74
     kwargs = build(*history, tools=(ToolSpec(name, "Read.", {}),), transport=transport)
     wire_name = kwargs["toolConfig"]["tools"][0]["toolSpec"]["name"]
     use, result = (turn["content"][0] for turn in kwargs["messages"][1:])
-    assert use["toolUse"]["name"] == wire_name == legal_name(name)
+    assert use["toolUse"]["name"] == wire_name == legal(name)
     assert use["toolUse"]["toolUseId"] == result["toolResult"]["toolUseId"]
     response, _ = assemble(
         *payloads(events([call(wire_name, {"a": 1}, "t9")], "tool_use")), transport=transport
     )
     assert (response.tool_calls[0].name, response.tool_calls[0].id) == (name, "t9")
-    assert len({legal_name(other) for other in ("a.b", "a:b", "a b", "a_b", "x" * 65, "x" * 66)}) == 6
+    assert len({legal(other) for other in ("a.b", "a:b", "a b", "a_b", "x" * 65, "x" * 66)}) == 6
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hermes.errors import AuthFailed, InvalidResponse, ProviderDown, RateLimited
 from hermes.events import Reasoning, Text
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
+from hermes.transports.base.names import legal
 from hermes.transports.base.repair import NO_RESULT
 from hermes.transports.codex_responses import Transport
 from simulators.codex_responses import SEAL, events, function_call, message, reasoning, refusal, response
@@ -260,7 +261,7 @@ def test_calls_whose_ids_come_to_the_same_stay_two_calls():
 def test_arguments_that_are_no_object_are_replayed_as_an_empty_one(arguments):
     call = ToolCall(id="call_1", name="odd name!", arguments=arguments)
     _, replayed, output = sent(HI, Message(role="assistant", tool_calls=(call,)))
-    assert (replayed["arguments"], replayed["name"]) == ("{}", "odd_name_")
+    assert (replayed["arguments"], replayed["name"]) == ("{}", legal("odd name!"))
     assert output["output"] == NO_RESULT
 
 

@@ -26,7 +26,7 @@ from hermes.transports.anthropic_messages.reply import (
     map_finish_reason,
     read_usage,
 )
-from hermes.transports.anthropic_messages.turns import Conversation, answer_tool, legal, marked
+from hermes.transports.anthropic_messages.turns import Conversation, answer_tool, marked
 from hermes.transports.base import (
     adapted_tools,
     cache_stats,
@@ -38,6 +38,7 @@ from hermes.transports.base import (
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
+from hermes.transports.base.names import legal
 from hermes.transports.base.repair import repair
 from hermes.transports.base.schema import in_words, object_schema, strict_schema
 

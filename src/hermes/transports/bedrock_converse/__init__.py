@@ -24,6 +24,7 @@ from hermes.transports.base import (
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES
 from hermes.transports.base.growing import Growing, GrowingJson, folded
+from hermes.transports.base.names import legal
 from hermes.transports.base.schema import in_words, object_schema
 from hermes.transports.bedrock_converse.families import Family, family_of, inference, takes_schema
 from hermes.transports.bedrock_converse.reply import (
@@ -34,7 +35,7 @@ from hermes.transports.bedrock_converse.reply import (
     map_finish_reason,
     read_usage,
 )
-from hermes.transports.bedrock_converse.turns import CACHE_POINT, Conversation, legal_name
+from hermes.transports.bedrock_converse.turns import CACHE_POINT, Conversation
 
 
 class Transport:
@@ -54,7 +55,7 @@ class Transport:
     def convert_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
         specs: dict[str, dict[str, Any]] = {}
         for tool in tools:
-            name = legal_name(tool.name)
+            name = legal(tool.name)
             if name != tool.name:
                 self._names[name] = tool.name
             spec: dict[str, Any] = {"name": name}

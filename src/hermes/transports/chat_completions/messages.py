@@ -7,6 +7,7 @@ import msgspec
 
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Provider
+from hermes.transports.base.names import legal
 from hermes.transports.base.repair import told
 from hermes.transports.base.schema import in_words
 
@@ -120,7 +121,7 @@ def _wire_call(call: ToolCall, echoes: tuple[str, ...]) -> dict[str, Any]:
     wire: dict[str, Any] = {
         "id": call.id,
         "type": "function",
-        "function": {"name": call.name, "arguments": call.arguments or "{}"},
+        "function": {"name": legal(call.name), "arguments": call.arguments or "{}"},
     }
     extra = (call.provider_data or {}).get("extra_content")
     return {**wire, "extra_content": extra} if extra and "extra_content" in echoes else wire

@@ -8,8 +8,9 @@ import msgspec
 from hermes.errors import InvalidResponse
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, ToolCall, Usage, build_tool_call, with_ids
-from hermes.transports.base import count, read_event
+from hermes.transports.base import count, count_in, read_event
 from hermes.transports.base.failures import failure_inside
+from hermes.transports.base.names import legal
 from hermes.transports.base.spans import Span, SpanFilter, read_call, without_noise
 
 _FINISH: dict[str, FinishReason] = {
@@ -93,7 +94,7 @@ class Assembler:
     """Builds one response. A whole reply is fed as one event, so both paths end in the same state."""
 
     def __init__(self, tools: Collection[str] = ()) -> None:
-        self._tools = tools
+        self._names = {legal(name): name for name in tools}
         self._events = 0
         self._spans = SpanFilter()
         self._written_calls: list[str] = []
@@ -145,26 +146,13 @@ class Assembler:
         if self._finish is not None:
             # In a reply that broke off, what is held back may be half of a mark or of a call: no text.
             self._sort_out(self._spans.finish())
-        reason = map_finish_reason(self._finish)
-        cut = self._finish is None or reason == "length"
-        calls = [slot.call(truncated=cut and self._is_cut(slot)) for slot in self._slots]
-        if not calls:
-            written = (read_call(text, self._tools) for text in self._written_calls)
-            calls = [call for call in written if call is not None]
-        if self._finish is None:
-            self._data["partial"] = True
-        elif str(self._finish).lower() not in _FINISH:
-            self._data["raw_finish_reason"] = str(self._finish)
+        self._note_ending()
+        reason = map_finish_reason(self._finish) if self._finish is not None else "length"
+        calls = self._calls(cut=reason == "length")
         text: str | None = without_noise("".join(self._text)) or None
-        if self._refusal:
-            self._data["refusal"] = "".join(self._refusal)
-            if text is None and not calls:
-                text, reason = self._data["refusal"], "content_filter" if reason == "stop" else reason
-        if self._echo is not None:
-            self._data["reasoning_content"] = "".join(self._echo)
-        if cut:
-            reason = "length"
-        elif calls and reason == "stop":
+        if text is None and not calls and self._refusal:
+            text, reason = self._data["refusal"], "content_filter" if reason == "stop" else reason
+        if calls and reason == "stop":
             reason = "tool_calls"
         return NormalizedResponse(
             content=text,
@@ -174,6 +162,25 @@ class Assembler:
             usage=self._usage,
             provider_data=self._data or None,
         )
+
+    def _note_ending(self) -> None:
+        """Keep what of the reply has no place of its own: how it ended, a refusal, thoughts to be echoed."""
+        if self._finish is None:
+            self._data["partial"] = True
+        elif str(self._finish).lower() not in _FINISH:
+            self._data["raw_finish_reason"] = str(self._finish)
+        if self._refusal:
+            self._data["refusal"] = "".join(self._refusal)
+        if self._echo is not None:
+            self._data["reasoning_content"] = "".join(self._echo)
+
+    def _calls(self, *, cut: bool) -> list[ToolCall]:
+        """The calls, or those that were written out as text, by the names they have here."""
+        calls = [slot.call(truncated=cut and self._is_cut(slot)) for slot in self._slots]
+        if not calls:
+            written = (read_call(text, self._names.values()) for text in self._written_calls)
+            return [call for call in written if call is not None]
+        return [msgspec.structs.replace(call, name=self._names.get(call.name, call.name)) for call in calls]
 
     def _said_anything(self) -> bool:
         said = self._text or self._slots or self._reasoning or self._refusal or self._written_calls
@@ -291,8 +298,8 @@ def map_finish_reason(reason: object) -> FinishReason:
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
     prompt, completion = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
-    read = _details(usage, "prompt_tokens_details", "cached_tokens")
-    write = _details(usage, "prompt_tokens_details", "cache_write_tokens")
+    read = count_in(usage, "prompt_tokens_details", "cached_tokens")
+    write = count_in(usage, "prompt_tokens_details", "cache_write_tokens")
     return Usage(
         prompt_tokens=prompt,
         completion_tokens=completion,
@@ -301,7 +308,7 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
         or count(usage.get("cache_read_input_tokens"))
         or count(usage.get("prompt_cache_hit_tokens")),
         cache_write_tokens=write or count(usage.get("cache_creation_input_tokens")),
-        reasoning_tokens=_details(usage, "completion_tokens_details", "reasoning_tokens"),
+        reasoning_tokens=count_in(usage, "completion_tokens_details", "reasoning_tokens"),
     )
 
 
@@ -319,8 +326,3 @@ def _parts(content: object) -> Iterator[Span]:
 def _inner_text(thinking: object) -> str:
     """A thinking part holds its text, or a list of parts of its own."""
     return thinking if isinstance(thinking, str) else "".join(text for _, text in _parts(thinking))
-
-
-def _details(usage: Mapping[str, Any], group: str, key: str) -> int:
-    details = usage.get(group)
-    return count(details.get(key)) if isinstance(details, Mapping) else 0

@@ -21,6 +21,7 @@ from hermes.transports.base import (
 )
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
+from hermes.transports.base.names import legal
 from hermes.transports.base.schema import in_words, is_closed
 from hermes.transports.codex_responses.families import samples, thinking
 from hermes.transports.codex_responses.items import Conversation
@@ -46,7 +47,7 @@ class Transport:
         return [
             {
                 "type": "function",
-                "name": tool.name,
+                "name": legal(tool.name),
                 "description": tool.description,
                 "strict": False,
                 "parameters": dict(tool.parameters),
@@ -92,7 +93,7 @@ class Transport:
         return post_json(url, kwargs, endpoint, growing="input", encode=self._encode)
 
     def assembler(self, tools: Collection[str] = ()) -> Assembler:
-        return Assembler()
+        return Assembler({legal(name): name for name in tools})
 
     def normalize_response(self, response: bytes) -> NormalizedResponse:
         return read_whole(self.assembler(), response)

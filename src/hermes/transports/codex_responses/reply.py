@@ -9,7 +9,7 @@ import msgspec
 from hermes.errors import InvalidResponse
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, Usage, with_ids
-from hermes.transports.base import count, read_event
+from hermes.transports.base import count, count_in, read_event
 from hermes.transports.base.failures import failure_inside
 from hermes.transports.codex_responses.items import ASIDES, Collected, Item, Part
 
@@ -128,7 +128,8 @@ class _Slot:
 class Assembler:
     """Builds one response. A whole reply is taken item by item, so both paths end in the same state."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
         self._events = 0
         self._slots: dict[int | str, _Slot] = {}
         self._last_shown: dict[type[Delta], object] = {}
@@ -168,7 +169,7 @@ class Assembler:
         items = [slot.item() for slot in sorted(self._slots.values(), key=lambda slot: slot.place)]
         if not items and not self._output_text and self._status in (None, "completed"):
             raise InvalidResponse("the provider sent an empty reply")
-        said = Collected(items, cut=self._status != "completed")
+        said = Collected(items, self._names, cut=self._status != "completed")
         text, reason = said.text() or self._output_text, self._reason(said)
         data = self._data | said.data()
         if text and not said.calls and _LEAKED_CALL.search(text):
@@ -276,17 +277,12 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
         prompt_tokens=prompt,
         completion_tokens=completion,
         total_tokens=prompt + completion,
-        cached_tokens=_details(usage, "input_tokens_details", "cached_tokens"),
-        cache_write_tokens=_details(usage, "input_tokens_details", "cache_write_tokens")
-        or _details(usage, "input_tokens_details", "cache_creation_tokens"),
-        reasoning_tokens=_details(usage, "output_tokens_details", "reasoning_tokens"),
+        cached_tokens=count_in(usage, "input_tokens_details", "cached_tokens"),
+        cache_write_tokens=count_in(usage, "input_tokens_details", "cache_write_tokens")
+        or count_in(usage, "input_tokens_details", "cache_creation_tokens"),
+        reasoning_tokens=count_in(usage, "output_tokens_details", "reasoning_tokens"),
     )
 
 
 def _channel_of(message: Item) -> type[Delta]:
     return Reasoning if message.phase in ASIDES else Text
-
-
-def _details(usage: Mapping[str, Any], group: str, key: str) -> int:
-    details = usage.get(group)
-    return count(details.get(key)) if isinstance(details, Mapping) else 0
