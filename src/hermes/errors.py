@@ -234,16 +234,16 @@ class PictureRefused(RequestRejected):
         self.lasting = lasting
 
 
+class SchemaRefused(RequestRejected):
+    pass
+
+
 class FormatRefused(RequestRejected):
     """The provider cannot be held to the schema of an answer."""
 
 
 class StreamRefused(RequestRejected):
     """The provider gives this answer only as a whole."""
-
-
-class SchemaRefused(RequestRejected):
-    pass
 
 
 class ContentBlocked(RequestRejected):

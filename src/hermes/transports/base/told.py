@@ -42,8 +42,8 @@ def read_told(body: bytes) -> Told:
 
 def _words_of(error: Mapping[str, Any]) -> str:
     """The message, and behind it what a provider behind the provider said."""
-    message = error.get("message") or error.get("detail") or error.get("error") or error.get("msg") or ""
-    said = _flat(message)
+    keys = ("message", "detail", "error", "msg", "Message")
+    said = _flat(next(filter(None, map(error.get, keys)), ""))
     metadata = error.get("metadata")
     behind = metadata.get("raw") if isinstance(metadata, Mapping) else None
     return f"{said}: {_flat(behind)}" if behind else said

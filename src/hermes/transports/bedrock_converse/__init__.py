@@ -26,12 +26,11 @@ from hermes.transports.base.failures import NO_CODES
 from hermes.transports.base.growing import Growing, GrowingJson, folded
 from hermes.transports.base.names import legal
 from hermes.transports.base.schema import in_words, object_schema
+from hermes.transports.bedrock_converse.failures import failure
 from hermes.transports.bedrock_converse.families import Family, family_of, inference, takes_schema
 from hermes.transports.bedrock_converse.reply import (
     Assembler,
     decode_reply,
-    error_words,
-    failure,
     map_finish_reason,
     read_usage,
 )
@@ -119,7 +118,7 @@ class Transport:
     def read_error(
         self, status: int, body: bytes, retry_after: float | None = None, codes: Mapping[str, int] = NO_CODES
     ) -> ModelError:
-        return failure(status, error_words(body), retry_after)
+        return failure(status, body, retry_after)
 
     def _tools(
         self, request: Request, provider: Provider, called: Collection[str], family: Family
