@@ -92,11 +92,10 @@ class Transport:
         if system:
             kwargs["system"] = system
         kwargs = with_quirks(kwargs, request, provider)
-        if provider.caches:
-            for name in filter(kwargs.get, ("tools", "system")):
-                kwargs[name] = [*kwargs[name][:-1], marked(kwargs[name][-1])]
-        marks = marked_messages(self._conversation.messages) if provider.caches else ()
-        return kwargs | {"messages": said.turns(marks)}
+        if not provider.caches:
+            return kwargs | {"messages": said.turns()}
+        marks = marked_messages(self._conversation.messages)
+        return kwargs | _marked_ends(kwargs) | {"messages": said.turns(marks)}
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
         base = endpoint.base_url.rstrip("/").removesuffix("/v1")
@@ -148,6 +147,12 @@ class Transport:
         if choice == "required" and family.forced_tools:
             return {"tools": tools, "tool_choice": {"type": "any"}}
         return {"tools": tools} | ({"tool_choice": {"type": "none"}} if choice == "none" else {})
+
+
+def _marked_ends(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The tools and the instructions, each with a cache mark at its end."""
+    names = filter(kwargs.get, ("tools", "system"))
+    return {name: [*kwargs[name][:-1], marked(kwargs[name][-1])] for name in names}
 
 
 def _one_at_a_time(tools: dict[str, Any], parallel: bool | None) -> dict[str, Any]:

@@ -70,15 +70,7 @@ class Transport:
         instructions = "\n\n".join(filter(None, (said.instructions, spoken_schema)))
         if instructions:
             kwargs["instructions"] = instructions
-        limit = output_limit(request, provider)
-        if limit is not None:
-            kwargs["max_output_tokens"] = max(limit, _LEAST_OUTPUT)
-        temperature = temperature_of(request, provider)
-        if temperature is not None and samples(request.model):
-            kwargs["temperature"] = temperature
-        if request.stream:
-            kwargs["stream"] = True
-        kwargs |= thinking(request.model, request.effort)
+        kwargs |= _sampling(request, provider) | thinking(request.model, request.effort)
         if schema is not None and takes_schema:
             kwargs["text"] = {"format": _output_format(schema)}
         if tools := self.convert_tools(adapted_tools(request.tools, provider)):
@@ -119,6 +111,19 @@ class Transport:
         self, status: int, body: bytes, retry_after: float | None = None, codes: Mapping[str, int] = NO_CODES
     ) -> ModelError:
         return read_failure(status, body, retry_after, codes)
+
+
+def _sampling(request: Request, provider: Provider) -> dict[str, Any]:
+    """How long the answer may be, how it is drawn, and whether it comes in pieces."""
+    fields: dict[str, Any] = {}
+    limit, temperature = output_limit(request, provider), temperature_of(request, provider)
+    if limit is not None:
+        fields["max_output_tokens"] = max(limit, _LEAST_OUTPUT)
+    if temperature is not None and samples(request.model):
+        fields["temperature"] = temperature
+    if request.stream:
+        fields["stream"] = True
+    return fields
 
 
 def cache_key(instructions: str, tools: Sequence[Mapping[str, Any]]) -> str:
