@@ -225,6 +225,7 @@ def test_calls_decide_over_a_plain_stop():
         ({"prompt_tokens": 1000, "prompt_tokens_details": {"cached_tokens": 7}}, 7, 0),
         ({"prompt_tokens": 1000, "prompt_cache_hit_tokens": 900}, 900, 0),
         ({"cache_read_input_tokens": 3, "cache_creation_input_tokens": 4}, 3, 4),
+        ({"prompt_tokens": 10, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 5}, 100, 5),
         ({"prompt_tokens": -5, "completion_tokens": 1e300, "prompt_tokens_details": None}, 0, 0),
     ],
 )
@@ -233,6 +234,7 @@ def test_usage_counts_what_the_cache_did(usage, cached, written):
     response = Transport().normalize_response(body)
     assert (response.usage.cached_tokens, response.usage.cache_write_tokens) == (cached, written)
     assert response.usage.total_tokens == response.usage.prompt_tokens + response.usage.completion_tokens >= 0
+    assert response.usage.prompt_tokens >= cached + written
     stats = Transport().extract_cache_stats(body)
     assert stats == ({"cached_tokens": cached, "creation_tokens": written} if cached or written else None)
 

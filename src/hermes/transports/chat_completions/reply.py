@@ -297,17 +297,23 @@ def map_finish_reason(reason: object) -> FinishReason:
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
+    """The wire counts what a cache did as part of the prompt; servers that show more than that do not."""
     prompt, completion = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
-    read = count_in(usage, "prompt_tokens_details", "cached_tokens")
+    read = (
+        count_in(usage, "prompt_tokens_details", "cached_tokens")
+        or count(usage.get("cache_read_input_tokens"))
+        or count(usage.get("prompt_cache_hit_tokens"))
+    )
     write = count_in(usage, "prompt_tokens_details", "cache_write_tokens")
+    write = write or count(usage.get("cache_creation_input_tokens"))
+    if prompt < read + write:
+        prompt += read + write
     return Usage(
         prompt_tokens=prompt,
         completion_tokens=completion,
         total_tokens=prompt + completion,
-        cached_tokens=read
-        or count(usage.get("cache_read_input_tokens"))
-        or count(usage.get("prompt_cache_hit_tokens")),
-        cache_write_tokens=write or count(usage.get("cache_creation_input_tokens")),
+        cached_tokens=read,
+        cache_write_tokens=write,
         reasoning_tokens=count_in(usage, "completion_tokens_details", "reasoning_tokens"),
     )
 
