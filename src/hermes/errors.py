@@ -30,6 +30,8 @@ HermesError                    exit code 1, an optional hint
 │   │   ├── ReasoningRefused   ... what was thought earlier is not taken back: leave it out
 │   │   ├── PictureRefused     ... a picture is not taken: tell it in words
 │   │   ├── SchemaRefused      ... the schema of a tool is not taken: make it simpler
+│   │   ├── FormatRefused      ... the schema of the answer is not taken: say it in words
+│   │   ├── StreamRefused      ... an answer in pieces is not given: ask for the whole
 │   │   └── ContentBlocked     ... the provider does not want to answer this
 │   ├── ProviderDown           the provider's fault: later, or another provider
 │   │   └── Overloaded         ... too busy for anyone: another key is no use
@@ -234,6 +236,14 @@ class PictureRefused(RequestRejected):
 
 class SchemaRefused(RequestRejected):
     pass
+
+
+class FormatRefused(RequestRejected):
+    """The provider cannot be held to the schema of an answer."""
+
+
+class StreamRefused(RequestRejected):
+    """The provider gives this answer only as a whole."""
 
 
 class ContentBlocked(RequestRejected):

@@ -90,6 +90,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Whom it goes to, as `issuer`: filled in by whoever sends it, for each model it is sent to."""
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: ToolChoice = "auto"
+    parallel: bool | None = None
+    """Whether several tools may be called at once; None leaves it to the provider."""
     max_output_tokens: int | None = None
     effort: Effort | None = None
     """How hard to think; None leaves it to the provider, `none` asks for no thinking."""
@@ -131,7 +133,7 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     efforts: tuple[Effort, ...] = ()
     """What `reasoning_effort` may say on the chat wire; empty where the field is not known."""
     output: Literal["json_schema", "json_object", "prompt"] = "json_schema"
-    """How the chat wire is asked for data: by its schema, as any JSON, or in words alone."""
+    """How it is asked for data: by a schema in the form of its wire, as any JSON, or in words alone."""
     system_role: Literal["system", "developer"] = "system"
     late_system: bool = True
     """Whether a system message may stand in the middle; where not, the next user message says it."""

@@ -22,6 +22,7 @@ from hermes.errors import (
 )
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
+from hermes.transports.base.names import legal
 from simulators import anthropic_messages, bedrock_converse, chat_completions, codex_responses
 
 ALL = discover.names("hermes.transports")
@@ -422,3 +423,54 @@ def test_a_limit_that_is_none_is_not_sent(name, limit):
     assert transport.build_kwargs(odd, provider(name)) == transport.build_kwargs(
         ask(name, [HI]), provider(name)
     )
+
+
+ANSWER = {"type": "object", "properties": {"sentinel": {"type": "integer"}}, "required": ["sentinel"]}
+
+
+@every_wire
+@pytest.mark.parametrize("output", ["json_schema", "json_object", "prompt"])
+@pytest.mark.parametrize("tools", [(), (LOOK,)])
+@pytest.mark.parametrize("choice", ["auto", "none"])
+def test_a_schema_of_the_answer_reaches_every_model_beside_tools_or_alone(name, output, tools, choice):
+    transport = new_transport(name)
+    request = ask(name, [HI], output_schema=ANSWER, tools=tools, tool_choice=choice)
+    kwargs = transport.build_kwargs(request, provider(name, output=output))
+    http = transport.encode(kwargs, endpoint(name))
+    assert refusal(name, http) is None
+    assert b"sentinel" in http.body
+    assert ANSWER["properties"] == {"sentinel": {"type": "integer"}}
+
+
+@every_wire
+@pytest.mark.parametrize("parallel", [None, True, False])
+@pytest.mark.parametrize("choice", ["auto", "none", "required"])
+def test_one_tool_at_a_time_can_be_asked_for_with_any_choice(name, parallel, choice):
+    history = [HI, calling("c1"), result("c1")]
+    sent(name, history, tools=(LOOK,), tool_choice=choice, parallel=parallel)
+    sent(name, history, parallel=parallel)
+
+
+@every_wire
+@pytest.mark.parametrize("own", ["files.read", "a b", "x" * 70, "ä"])
+def test_a_tool_of_any_name_is_offered_called_and_replayed_and_keeps_its_name_here(name, own):
+    tools = (ToolSpec(own, "Do it.", LOOK.parameters), ToolSpec(f"{own}!", "Do it.", LOOK.parameters))
+    history = [HI, Message(role="assistant", tool_calls=(ToolCall("c1", own, "{}"),)), result("c1")]
+    transport = new_transport(name)
+    sent(name, history, transport, tools=tools)
+    wire_name = legal(own)
+    body = {
+        "chat_completions": {
+            "choices": [{"message": {"tool_calls": [{"id": "c", "function": {"name": wire_name}}]}}]
+        },
+        "anthropic_messages": anthropic_messages.whole(
+            [anthropic_messages.uses(wire_name, {}, "c")], "tool_use"
+        ),
+        "codex_responses": codex_responses.response(
+            [{"type": "function_call", "call_id": "c", "name": wire_name, "arguments": "{}"}]
+        ),
+        "bedrock_converse": bedrock_converse.whole([bedrock_converse.call(wire_name, {}, "c")], "tool_use"),
+    }[name]
+    assembler = transport.assembler([tool.name for tool in tools])
+    assembler.feed_whole(json.dumps(body).encode())
+    assert [call.name for call in assembler.finish().tool_calls] == [own]

@@ -37,6 +37,7 @@ from botocore.validate import ParamValidator
 KEY_ID, SECRET, TOKEN, API_KEY = "AKIDEXAMPLE", "aws-secret", "aws-session-token", "bedrock-api-key"
 REGION = "us-east-1"
 MAX_CACHE_POINTS = 4
+NO_SCHEMA = re.compile(r"claude-(v2|instant|3)|claude-(sonnet|opus)-4-(1-)?\d{8}|nova|titan|llama|r1-v")
 USAGE = {
     "inputTokens": 10,
     "outputTokens": 5,
@@ -245,6 +246,8 @@ def _keep_to_rules(model: str, body: dict[str, Any]) -> None:
     _keep_to_seals(messages)
     _keep_to_cache_points(model, body, messages)
     _keep_to_budget(body)
+    if "textFormat" in body.get("outputConfig", {}) and NO_SCHEMA.search(model):
+        raise Refused("This model doesn't support the outputConfig.textFormat field")
 
 
 def _keep_to_texts(blocks: Sequence[dict[str, Any]]) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from hermes.agent.conversation import Conversation
 from hermes.agent.send import ModelClient
+from hermes.agent.structured import SchemaExpectation
 from hermes.errors import (
     AuthFailed,
     IncompleteResponse,
@@ -181,6 +182,29 @@ async def test_an_image_from_the_user_and_one_from_a_tool():
         sent = bench.server.bodies[0]["messages"]
         assert sent[0]["content"][1]["source"]["media_type"] == "image/png"
         assert [part["type"] for part in sent[2]["content"][0]["content"]] == ["text", "image"]
+
+
+async def test_an_answer_through_the_tool_is_data_after_other_tools_and_one_more_try():
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    wrong, right = (answers(uses("structured_answer", {"n": n})) for n in ("one", 1))
+    async with Bench(calls(("look", {"q": "a"})), wrong, right, model="claude-opus-4-1") as bench:
+        expected = SchemaExpectation(schema)
+        asked = turn(bench.conversation, bench.model, Tools(), bench.events.append, expectation=expected)
+        answer = await asked.answer("count")
+        assert (answer.parsed, json.loads(answer.text)) == ({"n": 1}, {"n": 1})
+        choices = [body["tool_choice"]["type"] for body in bench.server.bodies]
+        assert choices == ["any", "any", "tool"]
+
+
+async def test_a_pause_is_continued_by_itself():
+    script = says("First, ", stop="pause_turn"), answers(thinks("hm"), text("then.")), says("Bye.")
+    async with Bench(*script) as bench:
+        answer = await bench.ask()
+        assert (answer.text, answer.finish_reason, answer.complete) == ("First, then.", "stop", True)
+        said = bench.server.bodies[1]["messages"]
+        assert [turn["role"] for turn in said] == ["user", "assistant", "user"]
+        assert said[1]["content"][0]["text"] == "First, "
+        assert (await bench.ask("and?")).text == "Bye."
 
 
 async def test_structured_output_both_ways():

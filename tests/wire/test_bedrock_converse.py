@@ -8,6 +8,7 @@ import pytest
 from hermes import discover
 from hermes.agent.conversation import Conversation
 from hermes.agent.send import ModelClient
+from hermes.agent.structured import SchemaExpectation
 from hermes.errors import (
     AuthFailed,
     Disconnected,
@@ -222,6 +223,45 @@ async def test_error_statuses(status, kind, error):
     async with Bench(fails(status, kind, "because")) as bench:
         with pytest.raises(error, match="because"):
             await bench.ask()
+
+
+YEAR = {"type": "object", "properties": {"year": {"type": "integer"}}, "required": ["year"]}
+
+
+@pytest.mark.parametrize("model", [MODEL, "amazon.nova-pro-v1:0"])
+async def test_an_answer_is_data_after_tools_and_one_more_try(model):
+    script = calls(("look", {"q": "a"})), says("In 1991."), says('{"year": 1991}')
+    async with Bench(*script, model=model) as bench:
+        expected = SchemaExpectation(YEAR)
+        asked = turn(bench.conversation, bench.model, bench.tools, bench.events.append, expectation=expected)
+        answer = await asked.answer("when?")
+        assert (answer.parsed, answer.text) == ({"year": 1991}, '{"year": 1991}')
+        assert all(
+            "outputConfig" in body or "JSON Schema" in str(body["system"]) for body in bench.server.bodies
+        )
+
+
+NO_STREAM = "User: arn:aws:iam::1:user/x is not authorized to perform: bedrock:InvokeModelWithResponseStream"
+
+
+async def test_who_may_not_stream_is_answered_as_a_whole_for_the_session():
+    def allows(body, streams):
+        refused = fails(403, "AccessDeniedException", NO_STREAM)
+        return (refused if streams else says("Because."))(body, streams)
+
+    async with Bench(allows) as bench:
+        assert (await bench.ask()).text == "Because."
+        assert (await bench.ask("and why?")).text == "Because."
+        operations = [request.path.rpartition("/")[2] for request in bench.server.requests]
+        assert operations == ["converse-stream", "converse", "converse"]
+
+
+async def test_who_may_do_nothing_at_all_is_told_so():
+    words = "not authorized to perform: bedrock:InvokeModel"
+    async with Bench(fails(403, "AccessDeniedException", words)) as bench:
+        with pytest.raises(AuthFailed):
+            await bench.ask()
+        assert len(bench.server.bodies) == 1
 
 
 async def test_a_wrong_secret_is_refused(monkeypatch):

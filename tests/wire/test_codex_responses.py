@@ -7,6 +7,7 @@ import pytest
 
 from hermes.agent.conversation import Conversation
 from hermes.agent.send import ModelClient
+from hermes.agent.structured import SchemaExpectation
 from hermes.errors import (
     AuthFailed,
     Disconnected,
@@ -86,6 +87,18 @@ class Bench:
     async def send(self, *messages, **fields):
         request = Request(model=MODEL, messages=messages, issuer=self.model.endpoint.issuer, **fields)
         return await self.model.send(request, self.events.append)
+
+
+async def test_an_answer_is_data_after_tools_and_one_more_try():
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    script = calls(("look", {"q": "a"})), says('{"n": "one"}'), says('{"n": 1}')
+    async with Bench(*script) as bench:
+        expected = SchemaExpectation(schema)
+        asked = turn(bench.conversation, bench.model, Tools(), bench.events.append, expectation=expected)
+        answer = await asked.answer("count")
+        assert (answer.parsed, answer.text) == ({"n": 1}, '{"n": 1}')
+        assert all(body["text"]["format"]["type"] == "json_schema" for body in bench.server.bodies)
+        assert [body["tool_choice"] for body in bench.server.bodies] == ["auto", "auto", "none"]
 
 
 async def test_a_text_turn():

@@ -17,6 +17,7 @@ _REQUEST: dict[str, tuple[Any, str]] = {
     "messages": ((Message(role="user", content="another question"),), "the conversation"),
     "tools": ((), "the tools offered"),
     "tool_choice": ("auto", "whether tools may be called"),
+    "parallel": (None, "whether several tools may be called at once"),
     "max_output_tokens": (None, "the output limit of this call"),
     "effort": (None, "how hard to think"),
     "temperature": (None, "the temperature of this call"),

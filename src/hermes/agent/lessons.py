@@ -12,15 +12,17 @@ import msgspec
 
 from hermes.errors import (
     FieldRefused,
+    FormatRefused,
     HermesError,
     OutputLimitTooHigh,
     PictureRefused,
     ReasoningRefused,
     SchemaRefused,
+    StreamRefused,
 )
 from hermes.protocols import Notebook, Provider, Request
 
-Action = Literal["drop", "rename", "cap", "blind", "simplify", "forget"]
+Action = Literal["drop", "rename", "cap", "blind", "simplify", "forget", "say", "whole"]
 
 _TOPIC = "lessons"
 _SEVEN_DAYS = 7 * 24 * 3600
@@ -62,6 +64,8 @@ class Lesson(msgspec.Struct, frozen=True):
             "blind": "takes no pictures",
             "simplify": "takes only simple tool schemas",
             "forget": "does not take its reasoning back",
+            "say": "is told the schema of an answer in words",
+            "whole": "does not stream",
         }
         return f"{self.provider}/{self.model} {done[self.action]}"
 
@@ -112,6 +116,10 @@ def change_for(error: HermesError, kwargs: Mapping[str, Any]) -> Change | None:
             return Change("pictures", "blind", holds="model" if error.lasting else "session")
         case SchemaRefused():
             return Change("tools", "simplify")
+        case FormatRefused():
+            return Change("output schema", "say")
+        case StreamRefused():
+            return Change("streaming", "whole", holds="session")
         case ReasoningRefused():
             return Change("reasoning", "forget", holds="session")
         case _:
@@ -119,20 +127,25 @@ def change_for(error: HermesError, kwargs: Mapping[str, Any]) -> Change | None:
 
 
 def adapt_request(request: Request, provider: Provider, changes: Sequence[Change]) -> Request:
-    """The request with less output asked for, or with nothing opaque in it."""
+    """The request with less output asked for, with nothing opaque in it, or for a whole answer."""
     for change in changes:
         if change.action == "cap" and isinstance(change.value, int):
             limits = (request.max_output_tokens, provider.max_tokens, change.value)
             request = msgspec.structs.replace(request, max_output_tokens=min(filter(None, limits)))
         elif change.action == "forget":
             request = msgspec.structs.replace(request, issuer="")
+        elif change.action == "whole":
+            request = msgspec.structs.replace(request, stream=False)
     return request
 
 
 def adapt_provider(provider: Provider, changes: Sequence[Change]) -> Provider:
-    """The provider as one that takes no pictures, where that was found."""
-    if any(change.action == "blind" for change in changes):
-        return msgspec.structs.replace(provider, sees=False)
+    """The provider as one that takes no pictures or no schema of an answer, where that was found."""
+    found = {change.action for change in changes}
+    if "blind" in found:
+        provider = msgspec.structs.replace(provider, sees=False)
+    if "say" in found:
+        provider = msgspec.structs.replace(provider, output="prompt")
     return provider
 
 

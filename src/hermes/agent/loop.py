@@ -181,7 +181,9 @@ class Turn:
             return answer
         value = expected.read(answer.text)
         if isinstance(value, Mismatch):
-            await self._conversation.add(Message(role="user", content=WRONG_SHAPE.format(value.problem)))
+            schema = msgspec.json.encode(expected.schema).decode()
+            said = WRONG_SHAPE.format(value.problem, schema)
+            await self._conversation.add(Message(role="user", content=said))
             self._parts.clear()
             response = await self._ask("none", None)
             await self._keep(msgspec.structs.replace(response, tool_calls=None))

@@ -23,7 +23,8 @@ DESCRIBE = "Describe these pictures for someone who cannot see them: what they s
 DESCRIBED = "[what the pictures show, described by another model]\n"
 LIMIT_REACHED = "The limit of {} is reached. Answer now from what you have, and say what is missing."
 WRONG_SHAPE = (
-    "Your answer does not keep the JSON Schema that was asked for: {}. Answer again, with the JSON alone."
+    "Your answer does not keep the JSON Schema that was asked for: {}. Answer again, with the JSON alone. "
+    "This is the schema:\n{}"
 )
 CONTINUE = "Continue exactly where you stopped. Repeat nothing, and say nothing about the break."
 NUDGE = "You have the results you asked for. Answer now."

@@ -179,6 +179,15 @@ async def test_an_interrupt_while_text_streams_keeps_the_text():
         assert bench.log.kept[-1] == Message(role="assistant", content="so far ", finish_reason="incomplete")
 
 
+async def test_a_server_that_gives_a_whole_answer_to_a_stream_is_understood():
+    whole = {"choices": [{"message": {"content": "Because."}, "finish_reason": "stop"}]}
+    reply = http_reply(200, json.dumps(whole).encode(), content_type="application/json")
+    async with Bench(raw(reply)) as bench:
+        for _ in range(2):
+            assert (await bench.ask()).text == "Because."
+        assert all(body["stream"] for body in bench.server.bodies)
+
+
 YEAR = {"type": "object", "properties": {"year": {"type": "integer"}}, "required": ["year"]}
 
 

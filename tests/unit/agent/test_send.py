@@ -127,6 +127,25 @@ async def test_a_field_gets_the_name_that_the_provider_wants():
         assert bench.lessons() == ["sim/m wants `max_completion_tokens` instead of `max_tokens`"]
 
 
+async def test_a_schema_that_is_refused_is_said_in_words_from_then_on():
+    words = "json mode cannot be combined with tool/function calling"
+    async with Bench(refuse_field("response_format", words)) as bench:
+        for _ in range(2):
+            assert await bench.ask(output_schema={"type": "array"}) == "ok"
+        assert ["response_format" in body for body in bench.bodies] == [True, False, False]
+        assert '{"type":"array"}' in bench.bodies[1]["messages"][0]["content"]
+        assert bench.lessons() == ["sim/m is told the schema of an answer in words"]
+
+
+async def test_a_stream_that_is_refused_is_not_asked_for_again_in_the_session():
+    words = "Your organization must be verified to stream this model."
+    async with Bench(refuse_field("stream", words)) as bench:
+        for _ in range(2):
+            assert await bench.ask() == "ok"
+        assert ["stream" in body for body in bench.bodies] == [True, False, False]
+        assert bench.lessons() == []
+
+
 FIELDS_OF_THE_QUESTION = [
     "model", "messages", "messages.0.content", "body.messages", "request.model", "tools", "tools.0",
     "tools.0.function.name", "tools[0].function", "stream", "nonsense",

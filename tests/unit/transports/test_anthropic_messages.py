@@ -463,6 +463,35 @@ def test_structured_output_is_a_forced_tool_elsewhere():
     assert [tool["name"] for tool in beside["tools"]] == ["look", ANSWER_TOOL]
 
 
+def test_structured_output_is_said_in_words_where_nothing_else_is_taken():
+    provider = msgspec.structs.replace(PROVIDER, output="prompt", caches=True)
+    for model in ("claude-sonnet-4-6", "claude-opus-4-1"):
+        kwargs = build(model=model, provider=provider, output_schema={"type": "array"}, tools=(LOOK,))
+        assert "output_config" not in kwargs
+        assert [tool["name"] for tool in kwargs["tools"]] == ["look"]
+        assert kwargs["system"][-1]["text"].endswith('{"type":"array"}')
+        assert "cache_control" in kwargs["system"][-1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "choice"),
+    [
+        ({}, {"type": "auto"}),
+        ({"tool_choice": "required"}, {"type": "any"}),
+        ({"model": "claude-opus-4-1", "output_schema": {"type": "object"}}, {"type": "any"}),
+    ],
+)
+def test_tools_may_be_called_one_at_a_time(fields, choice):
+    one = build(tools=(LOOK,), parallel=False, **fields)
+    assert one["tool_choice"] == {**choice, "disable_parallel_tool_use": True}
+    assert build(tools=(LOOK,), parallel=True, **fields) == build(tools=(LOOK,), **fields)
+
+
+def test_who_may_call_nothing_is_not_told_how_many():
+    assert build(tools=(LOOK,), tool_choice="none", parallel=False)["tool_choice"] == {"type": "none"}
+    assert "tool_choice" not in build(parallel=False)
+
+
 def test_an_answer_through_the_tool_is_text():
     message = whole([uses(ANSWER_TOOL, {"n": 1}, "t")], "tool_use")
     response, deltas = assemble(*events(message))

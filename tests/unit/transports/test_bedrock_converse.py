@@ -19,9 +19,10 @@ from hermes.errors import (
 from hermes.events import Reasoning, Text
 from hermes.messages import Image, Message, NormalizedResponse, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
+from hermes.transports.base.names import legal
 from hermes.transports.base.turns import CONTINUE
 from hermes.transports.bedrock_converse import Transport
-from hermes.transports.bedrock_converse.turns import BLANK, legal_name
+from hermes.transports.bedrock_converse.turns import BLANK
 from simulators.bedrock_converse import USAGE, call, events, refusal, thought, whole
 
 PROVIDER = Provider(name="p", title="P", api_mode="bedrock_converse", base_url="http://h", caches=True)
@@ -214,13 +215,13 @@ def test_illegal_ids_and_names_are_legal_on_the_wire_and_restored():  # case 74
     kwargs = build(*history, tools=(ToolSpec(name, "Read.", {}),), transport=transport)
     wire_name = kwargs["toolConfig"]["tools"][0]["toolSpec"]["name"]
     use, result = (turn["content"][0] for turn in kwargs["messages"][1:])
-    assert use["toolUse"]["name"] == wire_name == legal_name(name)
+    assert use["toolUse"]["name"] == wire_name == legal(name)
     assert use["toolUse"]["toolUseId"] == result["toolResult"]["toolUseId"]
     response, _ = assemble(
         *payloads(events([call(wire_name, {"a": 1}, "t9")], "tool_use")), transport=transport
     )
     assert (response.tool_calls[0].name, response.tool_calls[0].id) == (name, "t9")
-    assert len({legal_name(other) for other in ("a.b", "a:b", "a b", "a_b", "x" * 65, "x" * 66)}) == 6
+    assert len({legal(other) for other in ("a.b", "a:b", "a b", "a_b", "x" * 65, "x" * 66)}) == 6
 
 
 @pytest.mark.parametrize(
@@ -460,6 +461,26 @@ def test_an_output_schema_is_sent_as_text():
     sent = json.loads(form["structure"]["jsonSchema"]["schema"])
     assert sent["properties"] == schema["properties"]
     assert sent["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    ("model", "output"),
+    [
+        (OLD, "json_schema"),
+        ("us.anthropic.claude-opus-4-1-20250805-v1:0", "json_schema"),
+        ("amazon.nova-pro-v1:0", "json_schema"),
+        ("us.meta.llama3-3-70b-instruct-v1:0", "json_schema"),
+        (SONNET, "prompt"),
+    ],
+)
+def test_an_output_schema_is_said_in_words_where_the_model_takes_none(model, output):
+    provider = msgspec.structs.replace(PROVIDER, output=output)
+    system = Message(role="system", content="Be brief.")
+    kwargs = build(system, HI, model=model, provider=provider, output_schema={"type": "array"}, tools=(LOOK,))
+    assert "outputConfig" not in kwargs
+    first, words = (block["text"] for block in kwargs["system"] if "text" in block)
+    assert first == "Be brief."
+    assert words.endswith('{"type":"array"}')
 
 
 def test_text_and_reasoning_are_shown_as_they_arrive():
@@ -710,7 +731,7 @@ def test_any_history_becomes_a_request_the_service_accepts(history, model, has_t
     strangers = [m for m in history if m.issuer != ISSUER and m.provider_data]
     sent = msgspec.json.encode(kwargs["messages"])
     if strangers and not any(m.issuer == ISSUER and m.provider_data for m in history):
-        assert b"reasoningContent" not in sent
+        assert b'"reasoningContent":' not in sent
 
 
 ASK = {"role": "user", "content": [{"text": "hi"}]}

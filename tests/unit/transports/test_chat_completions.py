@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes.errors import RateLimited
+from hermes.errors import ProviderDown, RateLimited
 from hermes.events import Reasoning, Text
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
@@ -59,6 +59,13 @@ def test_tools_and_their_choice_are_sent():
     assert kwargs["tools"][0]["function"]["name"] == "weather"
     assert kwargs["tool_choice"] == "none"
     assert "tool_choice" not in build(tools=(WEATHER,))
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+def test_whether_tools_are_called_side_by_side_is_sent_where_it_is_said(parallel):
+    assert build(tools=(WEATHER,), parallel=parallel)["parallel_tool_calls"] is parallel
+    assert "parallel_tool_calls" not in build(tools=(WEATHER,))
+    assert "parallel_tool_calls" not in build(parallel=parallel)
 
 
 def test_the_output_limit_is_the_requests_then_the_providers():
@@ -218,6 +225,7 @@ def test_calls_decide_over_a_plain_stop():
         ({"prompt_tokens": 1000, "prompt_tokens_details": {"cached_tokens": 7}}, 7, 0),
         ({"prompt_tokens": 1000, "prompt_cache_hit_tokens": 900}, 900, 0),
         ({"cache_read_input_tokens": 3, "cache_creation_input_tokens": 4}, 3, 4),
+        ({"prompt_tokens": 10, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 5}, 100, 5),
         ({"prompt_tokens": -5, "completion_tokens": 1e300, "prompt_tokens_details": None}, 0, 0),
     ],
 )
@@ -226,6 +234,7 @@ def test_usage_counts_what_the_cache_did(usage, cached, written):
     response = Transport().normalize_response(body)
     assert (response.usage.cached_tokens, response.usage.cache_write_tokens) == (cached, written)
     assert response.usage.total_tokens == response.usage.prompt_tokens + response.usage.completion_tokens >= 0
+    assert response.usage.prompt_tokens >= cached + written
     stats = Transport().extract_cache_stats(body)
     assert stats == ({"cached_tokens": cached, "creation_tokens": written} if cached or written else None)
 
@@ -266,6 +275,76 @@ def test_content_in_parts_and_calls_with_objects_are_read():
     response = Transport().normalize_response(body)
     assert response.content == "ab"
     assert (response.tool_calls[0].id, response.tool_calls[0].arguments) == ("7", '{"x":1}')
+
+
+@pytest.mark.parametrize(
+    ("choice", "error", "words"),
+    [
+        ({"delta": {"content": ""}, "finish_reason": "error"}, ProviderDown, "the provider failed"),
+        ({"delta": {}, "finish_reason": "ERROR"}, ProviderDown, "the provider failed"),
+        (
+            {"error": {"code": 429, "message": "slow down"}, "finish_reason": "error"},
+            RateLimited,
+            "slow down",
+        ),
+        ({"error": {"code": "502", "message": "it broke"}}, ProviderDown, "it broke"),
+    ],
+)
+def test_an_answer_that_ends_in_an_error_is_an_error(choice, error, words):
+    with pytest.raises(error, match=words):
+        assemble(event(delta={"content": "half"}), event(**choice))
+    with pytest.raises(error, match=words):
+        Transport().normalize_response(event(**choice))
+
+
+def test_thinking_parts_of_content_are_reasoning():
+    thinking = {
+        "type": "thinking",
+        "thinking": [{"type": "text", "text": "hm"}, {"type": "text", "text": "m"}],
+    }
+    plain = {"type": "thinking", "thinking": "."}
+    parts = [thinking, plain, {"type": "text", "text": "So."}]
+    whole = Transport().normalize_response(event(message={"content": parts}, finish_reason="stop"))
+    assert (whole.reasoning, whole.content) == ("hmm.", "So.")
+    streamed, deltas = assemble(
+        *(event(delta={"content": [part]}) for part in parts), event(delta={}, finish_reason="stop")
+    )
+    assert streamed == whole
+    assert deltas == [Reasoning("hmm"), Reasoning("."), Text("So.")]
+
+
+def test_the_older_form_of_a_call_is_one_call():
+    whole = Transport().normalize_response(
+        event(
+            message={"content": None, "function_call": {"name": "f", "arguments": '{"x":1}'}},
+            finish_reason="function_call",
+        )
+    )
+    assert [(call.name, call.arguments) for call in whole.tool_calls] == [("f", '{"x":1}')]
+    assert whole.finish_reason == "tool_calls"
+    streamed, _ = assemble(
+        event(delta={"function_call": {"name": "f", "arguments": ""}}),
+        event(delta={"function_call": {"arguments": '{"x":'}}),
+        event(delta={"function_call": {"arguments": "1}"}}),
+        event(delta={}, finish_reason="function_call"),
+    )
+    assert streamed == whole
+
+
+def test_an_empty_finish_reason_ends_nothing():
+    pieces = [event(delta={"content": piece}, finish_reason="") for piece in ("<thi", "nk>hm</think>", "So.")]
+    response, _ = assemble(*pieces, event(delta={}, finish_reason="stop"))
+    assert (response.reasoning, response.content, response.finish_reason) == ("hm", "So.", "stop")
+    assert assemble(*pieces)[0].finish_reason == "length"
+
+
+def test_usage_on_every_event_is_counted_once():
+    counts = [{"prompt_tokens": 5, "completion_tokens": tokens} for tokens in (1, 2, 3)]
+    events = [
+        msgspec.json.encode({"choices": [{"delta": {"content": "x"}}], "usage": usage}) for usage in counts
+    ]
+    response, _ = assemble(*events, event(delta={}, finish_reason="stop"))
+    assert (response.usage.completion_tokens, response.usage.total_tokens) == (3, 8)
 
 
 def assemble_with(tools, *payloads):
@@ -321,6 +400,37 @@ def test_a_written_call_to_an_unknown_tool_is_neither_run_nor_shown():
     assert (response.tool_calls, response.content, response.finish_reason) == (None, "Hm. ", "stop")
 
 
+@pytest.mark.parametrize(
+    ("before", "is_made"),
+    [
+        ("", True),
+        ("Let me look.", True),
+        ("Let me look:  ", True),
+        ("Let me look\n", True),
+        ("To look, write ", False),
+        ("Write `", False),
+        ('It says "', False),
+    ],
+)
+def test_a_call_inside_a_sentence_is_talked_about_and_not_made(before, is_made):
+    written = '<tool_call>{"name": "weather", "arguments": {}}</tool_call>'
+    response, _ = assemble_with(
+        ("weather",),
+        event(delta={"content": before}),
+        event(delta={"content": written}, finish_reason="stop"),
+    )
+    assert bool(response.tool_calls) is is_made
+    assert response.content == ((before or None) if is_made else before + written)
+
+
+def test_a_call_after_one_that_was_talked_about_is_made():
+    written = '<tool_call>{"name": "weather", "arguments": {}}</tool_call>'
+    text = f"I write {written} now:\n{written}"
+    response, _ = assemble_with(("weather",), event(delta={"content": text}, finish_reason="stop"))
+    assert len(response.tool_calls) == 1
+    assert response.content == f"I write {written} now:\n"
+
+
 def test_a_written_call_that_never_closes_is_text():
     text = 'Use <tool_call>{"name": "weather"'
     response, _ = assemble_with(["weather"], event(delta={"content": text}, finish_reason="stop"))
@@ -339,6 +449,25 @@ def test_reasoning_details_are_joined_by_index_and_kept():
         {"type": "reasoning.text", "index": 0, "text": "ab", "signature": "s"},
         other,
     ]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "kept"),
+    [
+        ([{"text": "a"}, {"signature": "s"}], [{"text": "a", "signature": "s"}]),
+        ([{"text": "a", "signature": "s"}, {"text": "b"}], [{"text": "a", "signature": "s"}, {"text": "b"}]),
+        ([{"summary": "a", "id": "1"}, {"summary": "b", "id": "1"}], [{"summary": "ab", "id": "1"}]),
+        (
+            [{"summary": "a", "id": "1"}, {"summary": "b", "id": "2"}],
+            [{"summary": "a", "id": "1"}, {"summary": "b", "id": "2"}],
+        ),
+        ([{"data": "x"}, {"data": "y"}], [{"data": "x"}, {"data": "y"}]),
+    ],
+)
+def test_a_reasoning_detail_goes_on_until_it_is_signed_or_another_begins(pieces, kept):
+    events = [event(delta={"reasoning_details": [piece]}) for piece in pieces]
+    response, _ = assemble(*events, event(delta={"content": "x"}, finish_reason="stop"))
+    assert response.provider_data["reasoning_details"] == kept
 
 
 def echoing(*keys, issuer="me", history):

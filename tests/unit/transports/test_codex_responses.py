@@ -12,6 +12,7 @@ from hermes.errors import AuthFailed, InvalidResponse, ProviderDown, RateLimited
 from hermes.events import Reasoning, Text
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
+from hermes.transports.base.names import legal
 from hermes.transports.base.repair import NO_RESULT
 from hermes.transports.codex_responses import Transport
 from simulators.codex_responses import SEAL, events, function_call, message, reasoning, refusal, response
@@ -97,6 +98,8 @@ def test_tools_and_their_choice_are_sent():
         }
     ]
     assert (kwargs["tool_choice"], kwargs["parallel_tool_calls"], kwargs["stream"]) == ("none", True, True)
+    assert build(tools=(WEATHER,), parallel=False)["parallel_tool_calls"] is False
+    assert "parallel_tool_calls" not in build(parallel=False)
 
 
 def test_the_first_system_message_is_the_instructions_and_a_later_one_stays_in_its_place():
@@ -169,6 +172,28 @@ def test_an_output_schema_is_strict_where_the_wire_allows_it(schema, strict):
     assert form == {"type": "json_schema", "name": "answer", "schema": schema, "strict": strict}
 
 
+def test_an_output_schema_is_said_in_words_where_none_is_taken():
+    wordy = msgspec.structs.replace(PROVIDER, output="prompt")
+    system = Message(role="system", content="Be brief.")
+    kwargs = build(system, HI, provider=wordy, output_schema={"type": "array"}, tools=(WEATHER,))
+    assert "text" not in kwargs
+    assert kwargs["instructions"].startswith("Be brief.\n\n")
+    assert kwargs["instructions"].endswith('{"type":"array"}')
+    assert build(provider=wordy, output_schema={"type": "array"})["instructions"].startswith(
+        "Answer with JSON"
+    )
+
+
+def test_an_unfinished_turn_and_the_one_that_goes_on_are_both_sent_back():
+    begun = normalize(reasoning("one"), message("First.", phase="commentary"))
+    ended = normalize(reasoning("two", 1), message("Done.", 1))
+    items = sent(HI, assistant(begun), assistant(ended), HI)
+    assert [item["type"] for item in items] == [
+        "message", "reasoning", "reasoning", "message", "message", "message",
+    ]  # fmt: skip
+    assert [item.get("phase") for item in items[3:5]] == ["commentary", None]
+
+
 def test_the_cache_key_depends_on_instructions_and_tools_alone():
     system = Message(role="system", content="s")
     one = build(system, HI, provider=CACHING, tools=(WEATHER, TIME))["prompt_cache_key"]
@@ -236,7 +261,7 @@ def test_calls_whose_ids_come_to_the_same_stay_two_calls():
 def test_arguments_that_are_no_object_are_replayed_as_an_empty_one(arguments):
     call = ToolCall(id="call_1", name="odd name!", arguments=arguments)
     _, replayed, output = sent(HI, Message(role="assistant", tool_calls=(call,)))
-    assert (replayed["arguments"], replayed["name"]) == ("{}", "odd_name_")
+    assert (replayed["arguments"], replayed["name"]) == ("{}", legal("odd name!"))
     assert output["output"] == NO_RESULT
 
 

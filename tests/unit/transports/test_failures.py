@@ -11,6 +11,7 @@ from hermes.errors import (
     ContentBlocked,
     ContextOverflow,
     FieldRefused,
+    FormatRefused,
     ModelError,
     ModelNotFound,
     OutputLimitTooHigh,
@@ -22,6 +23,7 @@ from hermes.errors import (
     ReasoningRefused,
     RequestRejected,
     SchemaRefused,
+    StreamRefused,
 )
 from hermes.transports.base.failures import error_for_status, error_text, read_failure
 
@@ -335,6 +337,41 @@ def test_a_refused_field_is_named(status: int, body: object, field: str, instead
     error = read_failure(status, encoded(body))
     assert isinstance(error, FieldRefused), error
     assert (error.field, error.instead) == (field, instead)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "Your organization must be verified to stream this model. Please go to: https://x"),
+        (400, "This model doesn't support tool use in streaming mode."),
+        (400, "The model is unsupported for streaming"),
+        (422, "streaming is not supported for this model"),
+        (403, "User: arn:x is not authorized to perform: x:InvokeModelWithResponseStream on resource: y"),
+    ],
+)
+def test_a_refused_stream_is_told_from_a_refused_request(status: int, words: str):
+    assert isinstance(read_failure(status, encoded(openai(words))), StreamRefused)
+
+
+def test_a_key_that_may_do_nothing_is_not_asked_without_a_stream():
+    words = "User: arn:x is not authorized to perform: x:InvokeModel on resource: y"
+    assert isinstance(read_failure(403, encoded(openai(words))), AuthFailed)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "This response_format type is unavailable now",
+        "json mode cannot be combined with tool/function calling",
+        "Function calling with a response mime type: 'application/json' is unsupported",
+        "Invalid schema for response_format 'answer': 'required' is required to be supplied",
+        "output_config.format: Extra inputs are not permitted",
+        "This model doesn't support the outputConfig.textFormat field",
+        "Model x does not support structured outputs",
+    ],
+)
+def test_a_refused_schema_of_an_answer_is_named(words: str):
+    assert isinstance(read_failure(400, encoded(openai(words))), FormatRefused)
 
 
 def test_only_a_limit_behind_the_provider_is_beyond_another_key():

@@ -26,7 +26,7 @@ from hermes.transports.anthropic_messages.reply import (
     map_finish_reason,
     read_usage,
 )
-from hermes.transports.anthropic_messages.turns import Conversation, answer_tool, legal, marked
+from hermes.transports.anthropic_messages.turns import Conversation, answer_tool, marked
 from hermes.transports.base import (
     adapted_tools,
     cache_stats,
@@ -38,8 +38,9 @@ from hermes.transports.base import (
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
+from hermes.transports.base.names import legal
 from hermes.transports.base.repair import repair
-from hermes.transports.base.schema import object_schema, strict_schema
+from hermes.transports.base.schema import in_words, object_schema, strict_schema
 
 __all__ = ["ANSWER_TOOL", "BLOCKS", "Transport"]
 
@@ -79,20 +80,22 @@ class Transport:
         }
         if request.stream:
             kwargs["stream"] = True
-        kwargs |= self._tools(request, provider, said.called, family)
+        kwargs |= _one_at_a_time(self._tools(request, provider, said.called, family), request.parallel)
         kwargs |= thinking_for(request, family, kwargs)
         kwargs |= sampling(request, provider, family, kwargs.get("thinking", {}).get("type", ""))
-        if request.output_schema is not None and family.schema:
+        system = list(said.system)
+        if request.output_schema is not None and provider.output == "prompt":
+            system.append({"type": "text", "text": in_words(request.output_schema)})
+        elif request.output_schema is not None and family.schema:
             schema = strict_schema(request.output_schema)
             kwargs.setdefault("output_config", {})["format"] = {"type": "json_schema", "schema": schema}
-        if said.system:
-            kwargs["system"] = list(said.system)
+        if system:
+            kwargs["system"] = system
         kwargs = with_quirks(kwargs, request, provider)
-        if provider.caches:
-            for name in filter(kwargs.get, ("tools", "system")):
-                kwargs[name] = [*kwargs[name][:-1], marked(kwargs[name][-1])]
-        marks = marked_messages(self._conversation.messages) if provider.caches else ()
-        return kwargs | {"messages": said.turns(marks)}
+        if not provider.caches:
+            return kwargs | {"messages": said.turns()}
+        marks = marked_messages(self._conversation.messages)
+        return kwargs | _marked_ends(kwargs) | {"messages": said.turns(marks)}
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
         base = endpoint.base_url.rstrip("/").removesuffix("/v1")
@@ -128,7 +131,7 @@ class Transport:
         self, request: Request, provider: Provider, called: Collection[str], family: Family
     ) -> dict[str, Any]:
         tools, choice = self.convert_tools(adapted_tools(request.tools, provider)), request.tool_choice
-        if request.output_schema is not None and not family.schema:
+        if request.output_schema is not None and not family.schema and provider.output != "prompt":
             tools.append(answer_tool(request.output_schema))
             forced = {"type": "tool", "name": ANSWER_TOOL}
             return {
@@ -144,3 +147,17 @@ class Transport:
         if choice == "required" and family.forced_tools:
             return {"tools": tools, "tool_choice": {"type": "any"}}
         return {"tools": tools} | ({"tool_choice": {"type": "none"}} if choice == "none" else {})
+
+
+def _marked_ends(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The tools and the instructions, each with a cache mark at its end."""
+    names = filter(kwargs.get, ("tools", "system"))
+    return {name: [*kwargs[name][:-1], marked(kwargs[name][-1])] for name in names}
+
+
+def _one_at_a_time(tools: dict[str, Any], parallel: bool | None) -> dict[str, Any]:
+    """The tools and their choice, which also says that no two may be called at once."""
+    choice = tools.get("tool_choice", {"type": "auto"})
+    if not tools or parallel is not False or choice["type"] == "none":
+        return tools
+    return {**tools, "tool_choice": {**choice, "disable_parallel_tool_use": True}}

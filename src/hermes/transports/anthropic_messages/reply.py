@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from hermes.errors import InvalidResponse, ModelError
+from hermes.errors import InvalidResponse
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, ToolCall, Usage, with_ids
 from hermes.transports.base import count, read_event
-from hermes.transports.base.failures import error_for_status, error_text
+from hermes.transports.base.failures import failure_inside
 
 BLOCKS = "anthropic_content_blocks"
 """Where a response keeps its blocks in order, when only their maker can read some of them."""
@@ -146,7 +146,7 @@ class Assembler:
         event = read_event(_decode_event, payload, self._events)
         match event.type:
             case "error":
-                raise _error_event(event.error, payload)
+                raise failure_inside(event.error, _STATUS)
             case "message_start" if event.message is not None:
                 self._take_reply(event.message)
             case "content_block_start" if event.content_block is not None:
@@ -168,7 +168,7 @@ class Assembler:
         except msgspec.DecodeError as error:
             raise InvalidResponse(f"the reply is malformed: {error}") from error
         if reply.error is not None:
-            raise _error_event(reply.error, body)
+            raise failure_inside(reply.error, _STATUS)
         if reply.content is None:
             raise InvalidResponse("the reply has no content")
         self._take_reply(reply)
@@ -284,10 +284,3 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
         cache_write_tokens=write,
         reasoning_tokens=count(details.get("thinking_tokens")) if isinstance(details, Mapping) else 0,
     )
-
-
-def _error_event(error: object, payload: bytes) -> ModelError:
-    """An error object inside a reply of status 200 means what the same HTTP status would."""
-    words, _ = error_text(payload)
-    kind = error.get("type") if isinstance(error, Mapping) else None
-    return error_for_status(_STATUS.get(str(kind), 500), words, None, str(kind))

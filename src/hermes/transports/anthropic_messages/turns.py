@@ -1,6 +1,5 @@
 """What goes out: messages as turns of typed blocks, and the cache marks on them."""
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
@@ -9,14 +8,13 @@ import msgspec
 
 from hermes.messages import Image, Message, ToolCall
 from hermes.transports.anthropic_messages.reply import ANSWER_TOOL, BLOCKS, THOUGHT, Block, Content
+from hermes.transports.base.names import legal
 from hermes.transports.base.repair import told
 from hermes.transports.base.schema import object_schema
 from hermes.transports.base.turns import CONTINUE, Turn, Turns
 
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _DATA_URL = re.compile(r"data:([^;,]*)(?:;[^,]*)?;base64,(.*)", re.DOTALL)
-_ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
-_LONGEST_NAME = 64
 
 
 class Conversation:
@@ -85,14 +83,6 @@ def _renamed(message: Message, ids: Mapping[str, str]) -> Message:
         return message
     calls = (replace(call, id=ids.get(call.id or "", call.id)) for call in message.tool_calls)
     return replace(message, tool_calls=tuple(calls))
-
-
-def legal(name: str) -> str:
-    """A name or id the wire takes. What had to change gets a short hash, so that two stay two."""
-    if name and len(name) <= _LONGEST_NAME and not _ILLEGAL.search(name):
-        return name
-    digest = hashlib.sha256(name.encode(errors="replace")).hexdigest()[:8]
-    return f"{_ILLEGAL.sub('_', name)[: _LONGEST_NAME - 9]}_{digest}"
 
 
 def marked(block: Block) -> Block:

@@ -106,6 +106,12 @@ def count(value: object) -> int:
     return int(value) if 0 <= value < 1e12 else 0
 
 
+def count_in(usage: Mapping[str, Any], group: str, key: str) -> int:
+    """A token count that stands inside a group of others."""
+    details = usage.get(group)
+    return count(details.get(key)) if isinstance(details, Mapping) else 0
+
+
 def read_whole(assembler: Assembler, body: bytes) -> NormalizedResponse:
     """The response in a complete reply, by the way its stream would have gone."""
     assembler.feed_whole(body)

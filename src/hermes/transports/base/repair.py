@@ -1,6 +1,7 @@
 """A history that every vendor accepts, made from one that may be broken: shared by all protocols."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
@@ -123,7 +124,21 @@ def _join(one: Message, other: Message) -> Message:
         content=text or None,
         images=(*one.images, *other.images),
         reasoning=other.reasoning or one.reasoning,
+        **_joined_data(one, other),
     )
+
+
+def _joined_data(one: Message, other: Message) -> dict[str, Any]:
+    """The opaque data of two turns that become one. What the same issuer sealed in each goes on in order."""
+    if one.provider_data is None or (other.provider_data is not None and one.issuer != other.issuer):
+        return {}
+    kept, added = one.provider_data, other.provider_data or {}
+    lists = {key: [*kept[key], *added[key]] for key in kept if _are_lists(kept[key], added.get(key))}
+    return {"provider_data": kept | added | lists, "issuer": one.issuer}
+
+
+def _are_lists(one: object, other: object) -> bool:
+    return isinstance(one, list) and isinstance(other, list)
 
 
 def _may_join(message: Message) -> bool:

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
+_IN_WORDS = "Answer with JSON alone, without a fence around it. It must keep this JSON Schema:"
 _STRICT_KEYS = frozenset(
     {"type", "properties", "required", "items", "enum", "const", "anyOf", "allOf", "$ref", "$defs", "title",
      "description", "additionalProperties", "format"}
@@ -66,6 +69,11 @@ def strict_schema(schema: Any) -> Any:
         words = "{" + ", ".join(f"{key}: {value}" for key, value in unkept.items()) + "}"
         strict["description"] = "\n\n".join(filter(None, (strict.get("description"), words)))
     return strict
+
+
+def in_words(schema: Mapping[str, Any]) -> str:
+    """What tells a model of the schema its answer must keep, where no field can."""
+    return f"{_IN_WORDS}\n{msgspec.json.encode(schema).decode()}"
 
 
 def is_closed(schema: object) -> bool:

@@ -21,8 +21,12 @@ _CALLS = {
     "<minimax:tool_call>": "</minimax:tool_call>",
     "<start_function_call>": "<end_function_call>",
 }
+_MID_SENTENCE = "`'\"(,"
 _NOISE = re.compile(r"<\|tool_calls_section_(?:begin|end)\|>")
+_OPENING = re.compile("|".join(map(re.escape, (*_THOUGHTS, *_CALLS))))
 _LONGEST_MARK = max(map(len, (*_THOUGHTS, *_CALLS)))
+_TAIL = 40
+"""Characters before a mark that are looked at, to know whether it stands inside a sentence."""
 
 
 class Span(NamedTuple):
@@ -31,18 +35,23 @@ class Span(NamedTuple):
 
 
 class SpanFilter:
-    """Splits content into what is said, what is thought, and calls. Thoughts count only at the start."""
+    """Splits content into what is said, what is thought, and calls.
+
+    Thoughts count only at the start. A call inside a sentence is talked about, not made: it is text.
+    """
 
     def __init__(self) -> None:
         self._held = ""
         self._kind: Kind = "text"
         self._closing = ""
         self._at_start = True
+        self._tail = ""
 
     def feed(self, piece: str) -> list[Span]:
         """The spans this piece completes. The end of the text may be held back until it is clear."""
         if "<" not in piece and not self._held and not self._closing:
             self._at_start = self._at_start and not piece.strip()
+            self._tail = (self._tail + piece)[-_TAIL:]
             return [Span("text", piece)] if piece else []
         self._held += piece
         spans: list[Span] = []
@@ -73,24 +82,32 @@ class SpanFilter:
         return bool(self._held)
 
     def _outside(self, spans: list[Span]) -> bool:
-        marks = {**_CALLS, **(_THOUGHTS if self._at_start else {})}
-        found = [(at, mark) for mark in marks if (at := self._held.find(mark)) >= 0]
-        thought_first = [(at, mark) for at, mark in found if mark in _CALLS or not self._held[:at].strip()]
-        if not thought_first:
-            self._release(spans, _clear_of(self._held, tuple(marks)))
+        opening = next((found for found in _OPENING.finditer(self._held) if self._opens(found)), None)
+        if opening is None:
+            marks = (*_CALLS, *_THOUGHTS) if self._at_start else tuple(_CALLS)
+            self._release(spans, _clear_of(self._held, marks))
             return False
-        at, mark = min(thought_first)
-        self._release(spans, at)
+        mark = opening[0]
+        self._release(spans, opening.start())
         self._held = self._held[len(mark) :]
-        self._kind, self._closing = ("call" if mark in _CALLS else "thought"), marks[mark]
+        self._kind, self._closing = ("call", _CALLS[mark]) if mark in _CALLS else ("thought", _THOUGHTS[mark])
+        self._tail = ""
         return True
+
+    def _opens(self, found: re.Match[str]) -> bool:
+        before = self._held[: found.start()]
+        if found[0] in _THOUGHTS:
+            return self._at_start and not before.strip()
+        line = (self._tail + before).rpartition("\n")[2].rstrip()
+        return not line or not (line[-1].isalnum() or line[-1] in _MID_SENTENCE)
 
     def _release(self, spans: list[Span], size: int) -> None:
         text = self._held[:size]
         spans.append(Span(self._kind, text))
         self._held = self._held[size:]
-        if self._kind == "text" and text.strip():
-            self._at_start = False
+        if self._kind == "text":
+            self._tail = (self._tail + text)[-_TAIL:]
+            self._at_start = self._at_start and not text.strip()
 
 
 def _clear_of(text: str, marks: tuple[str, ...]) -> int:

@@ -1,11 +1,13 @@
 """What an error reply says, wherever it says it: vendors agree on neither the keys nor the nesting."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 _LONGEST = 2000
+_QUOTED = 300
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,8 +42,8 @@ def read_told(body: bytes) -> Told:
 
 def _words_of(error: Mapping[str, Any]) -> str:
     """The message, and behind it what a provider behind the provider said."""
-    message = error.get("message") or error.get("detail") or error.get("error") or error.get("msg") or ""
-    said = _flat(message)
+    keys = ("message", "detail", "error", "msg", "Message")
+    said = _flat(next(filter(None, map(error.get, keys)), ""))
     metadata = error.get("metadata")
     behind = metadata.get("raw") if isinstance(metadata, Mapping) else None
     return f"{said}: {_flat(behind)}" if behind else said
@@ -78,3 +80,37 @@ def _name(value: Any) -> str:
 
 def _line(text: str) -> str:
     return " ".join(text.split())[:_LONGEST]
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A failure as it was told: the status, what the provider says of it, and the wait it asks for."""
+
+    status: int
+    told: Told
+    retry_after: float | None
+
+    def says(self, pattern: str) -> bool:
+        return find(pattern, f"{self.told.code} {self.told.words}") is not None
+
+    def message(self, lead: str) -> str:
+        """The lead, the status, the wait and the provider's own words in one line."""
+        wait = f"; come back in {_duration(self.retry_after)}" if self.retry_after else ""
+        said = f": {self.told.words[:_QUOTED]}" if self.told.words else ""
+        return f"{lead} (status {self.status}){wait}{said}"
+
+
+def any_of(*patterns: str) -> str:
+    """One pattern out of several; compiled when first looked for, since most runs meet no failure."""
+    return "|".join(patterns)
+
+
+def find(pattern: str, text: str) -> re.Match[str] | None:
+    return re.search(pattern, text, re.IGNORECASE | re.DOTALL)
+
+
+def _duration(seconds: float) -> str:
+    """A wait in words: `7 s`, `12 min`, `1 h 5 min`."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours and minutes else f"{hours} h" if hours else f"{minutes} min"

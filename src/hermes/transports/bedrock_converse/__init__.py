@@ -24,17 +24,17 @@ from hermes.transports.base import (
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES
 from hermes.transports.base.growing import Growing, GrowingJson, folded
-from hermes.transports.base.schema import object_schema
-from hermes.transports.bedrock_converse.families import Family, family_of, inference
+from hermes.transports.base.names import legal
+from hermes.transports.base.schema import in_words, object_schema
+from hermes.transports.bedrock_converse.failures import failure
+from hermes.transports.bedrock_converse.families import Family, family_of, inference, takes_schema
 from hermes.transports.bedrock_converse.reply import (
     Assembler,
     decode_reply,
-    error_words,
-    failure,
     map_finish_reason,
     read_usage,
 )
-from hermes.transports.bedrock_converse.turns import CACHE_POINT, Conversation, legal_name
+from hermes.transports.bedrock_converse.turns import CACHE_POINT, Conversation
 
 
 class Transport:
@@ -54,7 +54,7 @@ class Transport:
     def convert_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
         specs: dict[str, dict[str, Any]] = {}
         for tool in tools:
-            name = legal_name(tool.name)
+            name = legal(tool.name)
             if name != tool.name:
                 self._names[name] = tool.name
             spec: dict[str, Any] = {"name": name}
@@ -81,8 +81,11 @@ class Transport:
             kwargs["toolConfig"] = {"tools": [*tools, *point]}
             if request.tool_choice == "required":
                 kwargs["toolConfig"]["toolChoice"] = {"any": {}}
-        if said.system:
-            kwargs["system"] = [*said.system, CACHE_POINT] if marks else list(said.system)
+        system = list(said.system)
+        if request.output_schema is not None and not takes_schema(provider, family):
+            system.append({"text": in_words(request.output_schema)})
+        if system:
+            kwargs["system"] = [*system, CACHE_POINT] if marks else system
         turns = said.turns(marked_messages(self._conversation.messages) if marks else ())
         return with_quirks(kwargs, request, provider) | {"messages": turns}
 
@@ -115,7 +118,7 @@ class Transport:
     def read_error(
         self, status: int, body: bytes, retry_after: float | None = None, codes: Mapping[str, int] = NO_CODES
     ) -> ModelError:
-        return failure(status, error_words(body), retry_after)
+        return failure(status, body, retry_after)
 
     def _tools(
         self, request: Request, provider: Provider, called: Collection[str], family: Family

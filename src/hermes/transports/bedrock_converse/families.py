@@ -25,30 +25,48 @@ class Family(msgspec.Struct, frozen=True):
     caches_tools: bool = False
     samples: bool = True
     """Whether it can be given a temperature."""
+    schema: bool = True
+    """Whether its answers can be held to a schema."""
 
 
-def _newer(max_tokens: int, thinking: Thinking, *, knows_xhigh: bool = True, samples: bool = True) -> Family:
+def _newer(
+    max_tokens: int,
+    thinking: Thinking,
+    *,
+    knows_xhigh: bool = True,
+    samples: bool = True,
+    schema: bool = True,
+) -> Family:
     return Family(
-        max_tokens, thinking, knows_xhigh, tool_status=True, caches=True, caches_tools=True, samples=samples
+        max_tokens,
+        thinking,
+        knows_xhigh,
+        tool_status=True,
+        caches=True,
+        caches_tools=True,
+        samples=samples,
+        schema=schema,
     )
 
 
 _FAMILIES: tuple[tuple[re.Pattern[str], Family], ...] = tuple(
     (re.compile(pattern), family)
     for pattern, family in (
-        (r"claude-(v2|instant)", Family(4_096, tools=False)),
-        (r"claude-3-(haiku|sonnet|opus)", Family(4_096, tool_status=True)),
-        (r"claude-3-5", Family(8_192, tool_status=True)),
-        (r"claude-3-7|claude-sonnet-4-\d{8}|claude-[a-z]+-4-5", _newer(64_000, "budget")),
-        (r"claude-opus-4-(1-)?\d{8}", _newer(32_000, "budget")),
+        (r"claude-(v2|instant)", Family(4_096, tools=False, schema=False)),
+        (r"claude-3-(haiku|sonnet|opus)", Family(4_096, tool_status=True, schema=False)),
+        (r"claude-3-5", Family(8_192, tool_status=True, schema=False)),
+        (r"claude-3-7|claude-sonnet-4-\d{8}", _newer(64_000, "budget", schema=False)),
+        (r"claude-[a-z]+-4-5", _newer(64_000, "budget")),
+        (r"claude-opus-4-(1-)?\d{8}", _newer(32_000, "budget", schema=False)),
         (r"claude-sonnet-4-6", _newer(64_000, "adaptive", knows_xhigh=False)),
         (r"claude-[a-z]+-4-6", _newer(128_000, "adaptive", knows_xhigh=False)),
         (r"claude-", _newer(128_000, "adaptive", samples=False)),
-        (r"nova-2", Family(None, "levels", tool_status=True, caches=True)),
-        (r"nova-", Family(None, tool_status=True, caches=True)),
+        (r"nova-2", Family(None, "levels", tool_status=True, caches=True, schema=False)),
+        (r"nova-", Family(None, tool_status=True, caches=True, schema=False)),
         (r"gpt-oss|kimi-k2", Family(None, "flat_effort")),
         (r"gpt-\d", Family(None, "nested_effort", samples=False)),
-        (r"r1-v|titan-text", Family(None, tools=False)),
+        (r"r1-v|titan-text", Family(None, tools=False, schema=False)),
+        (r"llama|command-r|jamba", Family(None, schema=False)),
     )
 )
 UNKNOWN_FAMILY = Family()
@@ -62,6 +80,11 @@ def family_of(model: str) -> Family:
     return next((family for pattern, family in _FAMILIES if pattern.search(model)), UNKNOWN_FAMILY)
 
 
+def takes_schema(provider: Provider, family: Family) -> bool:
+    """Whether an answer is held to its schema by the wire; where not, the schema is said in words."""
+    return family.schema and provider.output == "json_schema"
+
+
 def inference(request: Request, provider: Provider, family: Family) -> dict[str, Any]:
     """The output limit, how to think, and the form of the answer."""
     limit = output_limit(request, provider, family.max_tokens)
@@ -70,7 +93,7 @@ def inference(request: Request, provider: Provider, family: Family) -> dict[str,
     config = _config(limit, _temperature(request, provider, family, extra))
     if family.thinking == "levels" and _level(request.effort or "none", "high") == "high":
         config = {}  # this family refuses all of it when it thinks its hardest
-    if request.output_schema is not None:
+    if request.output_schema is not None and takes_schema(provider, family):
         schema = {
             "name": "answer",
             "schema": msgspec.json.encode(strict_schema(request.output_schema)).decode(),

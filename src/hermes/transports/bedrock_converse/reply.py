@@ -1,18 +1,16 @@
 """The reply coming in: its events or its whole, put together, and what a failure says."""
 
 import binascii
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from hermes.errors import InvalidResponse, ModelError, ProviderDown, RequestRejected
+from hermes.errors import InvalidResponse
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, ToolCall, Usage, with_ids
 from hermes.transports.base import count
-from hermes.transports.base.failures import error_for_status, error_text
+from hermes.transports.bedrock_converse.failures import raise_failure
 from hermes.transports.bedrock_converse.turns import BLOCKS, WireThought
 
 _FINISH: dict[str, FinishReason] = {
@@ -25,16 +23,6 @@ _FINISH: dict[str, FinishReason] = {
     "content_filtered": "content_filter",
 }
 _MALFORMED = frozenset({"malformed_tool_use", "malformed_model_output"})
-_STATUS_OF_EXCEPTION = {
-    "accessdenied": 403,
-    "modelstreamerror": 424,
-    "modeltimeout": 408,
-    "resourcenotfound": 404,
-    "serviceunavailable": 503,
-    "throttling": 429,
-    "validation": 400,
-}
-_SKEWED = re.compile(r"Signature (?:expired|not yet current): (\d{8}T\d{6}Z) .*\((\d{8}T\d{6}Z) ")
 
 
 class _WireCall(msgspec.Struct):
@@ -201,7 +189,7 @@ class Assembler:
         elif event.metadata is not None:
             self._end(event.metadata)
         elif event.contentBlockStop is None and event.messageStart is None:
-            _raise_failure(payload)
+            raise_failure(payload)
         return ()
 
     def _take_reply(self, body: bytes) -> Sequence[Delta]:
@@ -292,52 +280,3 @@ def _joined_base64(pieces: Sequence[str]) -> str:
         return binascii.b2a_base64(b"".join(map(binascii.a2b_base64, pieces)), newline=False).decode()
     except ValueError as error:
         raise InvalidResponse(f"the reply holds sealed reasoning that is not base64: {error}") from error
-
-
-def _raise_failure(payload: bytes) -> None:
-    """An event that is a failure is raised as the same HTTP status would be; other news is ignored."""
-    event = msgspec.json.decode(payload)
-    for name, said in event.items() if isinstance(event, dict) else ():
-        kind = str(name).lower()
-        if kind.endswith("exception"):
-            status = _STATUS_OF_EXCEPTION.get(kind.removesuffix("exception"), 500)
-            raise failure(status, error_words(msgspec.json.encode(said)), None)
-
-
-def error_words(body: bytes) -> str:
-    """The service's own words; which case their key has depends on who refuses."""
-    words, _ = error_text(body)
-    if words:
-        return words
-    try:
-        reply = msgspec.json.decode(body)
-    except msgspec.DecodeError:
-        return ""
-    return str(reply.get("Message") or "")[:300] if isinstance(reply, dict) else ""
-
-
-def failure(status: int, words: str, retry_after: float | None) -> ModelError:
-    minutes = _minutes_ahead(words) if status == 403 else None
-    if minutes is not None:
-        return RequestRejected(
-            f"the clock of this machine is {abs(minutes)} minutes {'ahead' if minutes > 0 else 'behind'}: "
-            f"the provider takes no request signed with it",
-            hint="set the clock of this machine",
-        )
-    if status == 424:
-        return ProviderDown(
-            f"the model failed (status 424): {words}", hint="try again, or choose another model"
-        )
-    return error_for_status(status, words, retry_after)
-
-
-def _minutes_ahead(words: str) -> int | None:
-    """How far the clock that signed is ahead of the provider's, when the provider says that it is off."""
-    times = _SKEWED.search(words)
-    if times is None:
-        return None
-    try:
-        sent, received = (datetime.strptime(time, "%Y%m%dT%H%M%S%z") for time in times.groups())
-    except ValueError:
-        return None
-    return round((sent - received).total_seconds() / 60)

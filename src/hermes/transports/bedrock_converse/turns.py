@@ -1,7 +1,6 @@
 """The turns going out: a message as a role and its blocks."""
 
 import binascii
-import hashlib
 import re
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -9,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from hermes.messages import Image, Message, ToolCall
+from hermes.transports.base.names import legal
 from hermes.transports.base.repair import told
 from hermes.transports.base.turns import CONTINUE, Block, Turn, Turns
 from hermes.transports.bedrock_converse.families import UNKNOWN_FAMILY, Family
@@ -19,9 +19,7 @@ BLOCKS = "converse_blocks"
 """Where a turn's signed reasoning is kept, with the order of the blocks around it."""
 
 _FORMATS = {"png": "png", "jpeg": "jpeg", "jpg": "jpeg", "gif": "gif", "webp": "webp"}
-_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _TOOL_USE_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
-_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
 class WireThought(msgspec.Struct, omit_defaults=True):
@@ -39,11 +37,6 @@ class _StoredBlock(msgspec.Struct):
     reasoningContent: WireThought | None = None  # noqa: N815
     text: str | None = None
     toolUse: int | None = None  # noqa: N815
-
-
-def legal_name(name: str) -> str:
-    """A tool's name as the wire takes it; a changed one ends in a digest, so that no two become one."""
-    return _legal(name, _TOOL_NAME)
 
 
 class Conversation:
@@ -150,8 +143,8 @@ def _call(call: ToolCall, family: Family) -> Block:
         return {"text": f"(called `{call.name}` with `{call.arguments}`)"}
     return {
         "toolUse": {
-            "toolUseId": _legal(call.id or "", _TOOL_USE_ID),
-            "name": legal_name(call.name),
+            "toolUseId": legal(call.id or "", _TOOL_USE_ID),
+            "name": legal(call.name),
             "input": arguments if isinstance(arguments, dict) else {},
         }
     }
@@ -162,7 +155,7 @@ def _result_blocks(message: Message, family: Family) -> list[Block]:
     if not family.tools:
         return content
     result: dict[str, Any] = {
-        "toolUseId": _legal(message.tool_call_id or "", _TOOL_USE_ID),
+        "toolUseId": legal(message.tool_call_id or "", _TOOL_USE_ID),
         "content": content,
     }
     if message.is_error and family.tool_status:
@@ -184,10 +177,3 @@ def _is_base64(data: str) -> bool:
         return bool(binascii.a2b_base64(data, strict_mode=True))
     except ValueError:
         return False
-
-
-def _legal(text: str, pattern: re.Pattern[str]) -> str:
-    if pattern.fullmatch(text):
-        return text
-    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:12]
-    return f"{_ILLEGAL.sub('_', text)[:51]}_{digest}"

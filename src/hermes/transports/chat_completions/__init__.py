@@ -22,6 +22,7 @@ from hermes.transports.base import (
 from hermes.transports.base.cache import marked_messages
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
+from hermes.transports.base.names import legal
 from hermes.transports.base.schema import is_closed
 from hermes.transports.chat_completions.messages import Conversation
 from hermes.transports.chat_completions.reply import Assembler, decode_event, map_finish_reason, read_usage
@@ -46,7 +47,7 @@ class Transport:
             {
                 "type": "function",
                 "function": {
-                    "name": tool.name,
+                    "name": legal(tool.name),
                     "description": tool.description,
                     "parameters": dict(tool.parameters),
                 },
@@ -74,6 +75,8 @@ class Transport:
             kwargs["tools"] = self.convert_tools(adapted_tools(request.tools, provider))
             if request.tool_choice != "auto":
                 kwargs["tool_choice"] = request.tool_choice
+            if request.parallel is not None:
+                kwargs["parallel_tool_calls"] = request.parallel
         if request.output_schema is not None:
             kwargs |= _response_format(request.output_schema, provider)
         return with_quirks(kwargs, request, provider) | {"messages": self._messages(request, provider)}

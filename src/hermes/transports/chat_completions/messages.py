@@ -7,12 +7,13 @@ import msgspec
 
 from hermes.messages import Image, Message, ToolCall
 from hermes.protocols import Provider
+from hermes.transports.base.names import legal
 from hermes.transports.base.repair import told
+from hermes.transports.base.schema import in_words
 
 WireMessage = dict[str, Any]
 
 _BETWEEN = "(noted)"
-_SCHEMA_IN_WORDS = "Answer with JSON alone, without a fence around it. It must keep this JSON Schema:\n"
 
 
 class Conversation:
@@ -21,7 +22,7 @@ class Conversation:
     def __init__(self, provider: Provider, issuer: str, schema: Mapping[str, Any] | None = None) -> None:
         self._provider = provider
         self._issuer = issuer
-        self._instruction = _SCHEMA_IN_WORDS + msgspec.json.encode(schema).decode() if schema else ""
+        self._instruction = in_words(schema) if schema else ""
         self._wire: list[WireMessage] = []
         self._ends: list[int] = []
         self._pictures: list[dict[str, Any]] = []
@@ -120,7 +121,7 @@ def _wire_call(call: ToolCall, echoes: tuple[str, ...]) -> dict[str, Any]:
     wire: dict[str, Any] = {
         "id": call.id,
         "type": "function",
-        "function": {"name": call.name, "arguments": call.arguments or "{}"},
+        "function": {"name": legal(call.name), "arguments": call.arguments or "{}"},
     }
     extra = (call.provider_data or {}).get("extra_content")
     return {**wire, "extra_content": extra} if extra and "extra_content" in echoes else wire

@@ -1,15 +1,16 @@
 """What comes in: a stream or a whole reply, assembled into one response."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from hermes.errors import InvalidResponse, ModelError
+from hermes.errors import InvalidResponse
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, ToolCall, Usage, build_tool_call, with_ids
-from hermes.transports.base import count, read_event
-from hermes.transports.base.failures import error_for_status, error_text
+from hermes.transports.base import count, count_in, read_event
+from hermes.transports.base.failures import failure_inside
+from hermes.transports.base.names import legal
 from hermes.transports.base.spans import Span, SpanFilter, read_call, without_noise
 
 _FINISH: dict[str, FinishReason] = {
@@ -49,6 +50,7 @@ class _WireMessage(msgspec.Struct):
     reasoning_details: list[dict[str, Any]] | None = None
     refusal: str | None = None
     tool_calls: list[_WireCall] | None = None
+    function_call: _Function | None = None
     annotations: list[dict[str, Any]] | None = None
 
 
@@ -56,6 +58,7 @@ class _Choice(msgspec.Struct):
     delta: _WireMessage | None = None
     message: _WireMessage | None = None
     finish_reason: Any = None
+    error: Any = None
 
 
 class _WireEvent(msgspec.Struct):
@@ -91,7 +94,7 @@ class Assembler:
     """Builds one response. A whole reply is fed as one event, so both paths end in the same state."""
 
     def __init__(self, tools: Collection[str] = ()) -> None:
-        self._tools = tools
+        self._names = {legal(name): name for name in tools}
         self._events = 0
         self._spans = SpanFilter()
         self._written_calls: list[str] = []
@@ -110,7 +113,7 @@ class Assembler:
         self._events += 1
         event = read_event(decode_event, payload, self._events)
         if event.error is not None:
-            raise _error_event(event.error, payload)
+            raise failure_inside(event.error)
         if event.usage:
             self._usage = read_usage(event.usage)
         if event.model and "model" not in self._data:
@@ -120,9 +123,11 @@ class Assembler:
         if not event.choices:
             return ()
         choice = event.choices[0]
+        if choice.error is not None or str(choice.finish_reason).lower() == "error":
+            raise failure_inside(choice.error)
         said = choice.delta or choice.message
         deltas = self._take(said) if said is not None else []
-        if choice.finish_reason is not None:
+        if choice.finish_reason not in (None, ""):
             self._finish = choice.finish_reason
             deltas += self._sort_out(self._spans.finish())
         return deltas
@@ -141,26 +146,13 @@ class Assembler:
         if self._finish is not None:
             # In a reply that broke off, what is held back may be half of a mark or of a call: no text.
             self._sort_out(self._spans.finish())
-        reason = map_finish_reason(self._finish)
-        cut = self._finish is None or reason == "length"
-        calls = [slot.call(truncated=cut and self._is_cut(slot)) for slot in self._slots]
-        if not calls:
-            written = (read_call(text, self._tools) for text in self._written_calls)
-            calls = [call for call in written if call is not None]
-        if self._finish is None:
-            self._data["partial"] = True
-        elif str(self._finish).lower() not in _FINISH:
-            self._data["raw_finish_reason"] = str(self._finish)
+        self._note_ending()
+        reason = map_finish_reason(self._finish) if self._finish is not None else "length"
+        calls = self._calls(cut=reason == "length")
         text: str | None = without_noise("".join(self._text)) or None
-        if self._refusal:
-            self._data["refusal"] = "".join(self._refusal)
-            if text is None and not calls:
-                text, reason = self._data["refusal"], "content_filter" if reason == "stop" else reason
-        if self._echo is not None:
-            self._data["reasoning_content"] = "".join(self._echo)
-        if cut:
-            reason = "length"
-        elif calls and reason == "stop":
+        if text is None and not calls and self._refusal:
+            text, reason = self._data["refusal"], "content_filter" if reason == "stop" else reason
+        if calls and reason == "stop":
             reason = "tool_calls"
         return NormalizedResponse(
             content=text,
@@ -170,6 +162,25 @@ class Assembler:
             usage=self._usage,
             provider_data=self._data or None,
         )
+
+    def _note_ending(self) -> None:
+        """Keep what of the reply has no place of its own: how it ended, a refusal, thoughts to be echoed."""
+        if self._finish is None:
+            self._data["partial"] = True
+        elif str(self._finish).lower() not in _FINISH:
+            self._data["raw_finish_reason"] = str(self._finish)
+        if self._refusal:
+            self._data["refusal"] = "".join(self._refusal)
+        if self._echo is not None:
+            self._data["reasoning_content"] = "".join(self._echo)
+
+    def _calls(self, *, cut: bool) -> list[ToolCall]:
+        """The calls, or those that were written out as text, by the names they have here."""
+        calls = [slot.call(truncated=cut and self._is_cut(slot)) for slot in self._slots]
+        if not calls:
+            written = (read_call(text, self._names.values()) for text in self._written_calls)
+            return [call for call in written if call is not None]
+        return [msgspec.structs.replace(call, name=self._names.get(call.name, call.name)) for call in calls]
 
     def _said_anything(self) -> bool:
         said = self._text or self._slots or self._reasoning or self._refusal or self._written_calls
@@ -189,16 +200,25 @@ class Assembler:
             self._reasoning.append(thought)
             deltas.append(Reasoning(thought))
         if said.content:
-            text = said.content if isinstance(said.content, str) else join_parts(said.content)
-            deltas += self._sort_out(self._spans.feed(text))
+            deltas += self._take_content(said.content)
         if said.reasoning_details:
             merge_details(self._data.setdefault("reasoning_details", []), said.reasoning_details)
         if said.refusal:
             self._refusal.append(said.refusal)
         for piece in said.tool_calls or ():
             self._take_call(piece)
+        if said.function_call is not None:
+            self._take_call(_WireCall(function=said.function_call))
         if said.annotations:
             self._data.setdefault("annotations", []).extend(said.annotations)
+        return deltas
+
+    def _take_content(self, content: object) -> list[Delta]:
+        if isinstance(content, str):
+            return self._sort_out(self._spans.feed(content))
+        deltas: list[Delta] = []
+        for kind, text in _parts(content):
+            deltas += self._sort_out([Span(kind, text)] if kind == "thought" else self._spans.feed(text))
         return deltas
 
     def _sort_out(self, spans: Sequence[Span]) -> list[Delta]:
@@ -246,16 +266,29 @@ class Assembler:
         return slot
 
 
+_GROWING = ("text", "summary")
+
+
 def merge_details(kept: list[dict[str, Any]], pieces: Sequence[dict[str, Any]]) -> None:
     """Add reasoning details as they arrive: pieces of one text are joined, whatever else is kept."""
     for piece in pieces:
         last = kept[-1] if kept else None
-        same = last is not None and all(last.get(key) == piece.get(key) for key in ("index", "type"))
-        if last is None or not same or not isinstance(piece.get("text"), str):
+        if last is None or not _continues(last, piece):
             kept.append(dict(piece))
             continue
-        text = str(last.get("text") or "") + piece["text"]
-        last.update({key: value for key, value in piece.items() if value is not None} | {"text": text})
+        grown = {
+            key: f"{last.get(key) or ''}{piece.get(key) or ''}" for key in _GROWING if key in last | piece
+        }
+        last.update({key: value for key, value in piece.items() if value is not None} | grown)
+
+
+def _continues(last: Mapping[str, Any], piece: Mapping[str, Any]) -> bool:
+    """Whether a piece is more of the last detail: of its text, or the signature that closes it."""
+    if any(last.get(key) != piece.get(key) for key in ("index", "type")) or last.get("signature"):
+        return False
+    return piece.get("id") in (None, last.get("id")) and any(
+        isinstance(piece.get(key), str) for key in (*_GROWING, "signature")
+    )
 
 
 def map_finish_reason(reason: object) -> FinishReason:
@@ -264,35 +297,38 @@ def map_finish_reason(reason: object) -> FinishReason:
 
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
+    """The wire counts what a cache did as part of the prompt; servers that show more than that do not."""
     prompt, completion = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
-    read = _details(usage, "prompt_tokens_details", "cached_tokens")
-    write = _details(usage, "prompt_tokens_details", "cache_write_tokens")
+    read = (
+        count_in(usage, "prompt_tokens_details", "cached_tokens")
+        or count(usage.get("cache_read_input_tokens"))
+        or count(usage.get("prompt_cache_hit_tokens"))
+    )
+    write = count_in(usage, "prompt_tokens_details", "cache_write_tokens")
+    write = write or count(usage.get("cache_creation_input_tokens"))
+    if prompt < read + write:
+        prompt += read + write
     return Usage(
         prompt_tokens=prompt,
         completion_tokens=completion,
         total_tokens=prompt + completion,
-        cached_tokens=read
-        or count(usage.get("cache_read_input_tokens"))
-        or count(usage.get("prompt_cache_hit_tokens")),
-        cache_write_tokens=write or count(usage.get("cache_creation_input_tokens")),
-        reasoning_tokens=_details(usage, "completion_tokens_details", "reasoning_tokens"),
+        cached_tokens=read,
+        cache_write_tokens=write,
+        reasoning_tokens=count_in(usage, "completion_tokens_details", "reasoning_tokens"),
     )
 
 
-def join_parts(content: object) -> str:
-    """The text of content given as a list of parts."""
-    parts = content if isinstance(content, list) else [content]
-    return "".join(str(part.get("text", "")) if isinstance(part, dict) else str(part) for part in parts)
+def _parts(content: object) -> Iterator[Span]:
+    """What content given as a list of parts says and thinks."""
+    for part in content if isinstance(content, list) else [content]:
+        if not isinstance(part, Mapping):
+            yield Span("text", str(part))
+        elif "thinking" in part:
+            yield Span("thought", _inner_text(part["thinking"]))
+        else:
+            yield Span("text", str(part.get("text") or ""))
 
 
-def _details(usage: Mapping[str, Any], group: str, key: str) -> int:
-    details = usage.get(group)
-    return count(details.get(key)) if isinstance(details, Mapping) else 0
-
-
-def _error_event(error: object, payload: bytes) -> ModelError:
-    """An error object inside a reply of status 200 means what the same HTTP status would."""
-    words, name = error_text(payload)
-    code = error.get("code") if isinstance(error, Mapping) else None
-    status = code if isinstance(code, int) and 400 <= code <= 599 else 500
-    return error_for_status(status, words, None, name)
+def _inner_text(thinking: object) -> str:
+    """A thinking part holds its text, or a list of parts of its own."""
+    return thinking if isinstance(thinking, str) else "".join(text for _, text in _parts(thinking))

@@ -21,7 +21,8 @@ from hermes.transports.base import (
 )
 from hermes.transports.base.failures import NO_CODES, read_failure
 from hermes.transports.base.growing import Growing, GrowingJson, folded
-from hermes.transports.base.schema import is_closed
+from hermes.transports.base.names import legal
+from hermes.transports.base.schema import in_words, is_closed
 from hermes.transports.codex_responses.families import samples, thinking
 from hermes.transports.codex_responses.items import Conversation
 from hermes.transports.codex_responses.reply import FINISH, Assembler, decode_response, read_usage
@@ -46,7 +47,7 @@ class Transport:
         return [
             {
                 "type": "function",
-                "name": tool.name,
+                "name": legal(tool.name),
                 "description": tool.description,
                 "strict": False,
                 "parameters": dict(tool.parameters),
@@ -64,23 +65,19 @@ class Transport:
             partial(Conversation, request.issuer, sees=provider.sees),
         )
         kwargs: dict[str, Any] = {"model": request.model, "store": False}
-        if said.instructions:
-            kwargs["instructions"] = said.instructions
-        limit = output_limit(request, provider)
-        if limit is not None:
-            kwargs["max_output_tokens"] = max(limit, _LEAST_OUTPUT)
-        temperature = temperature_of(request, provider)
-        if temperature is not None and samples(request.model):
-            kwargs["temperature"] = temperature
-        if request.stream:
-            kwargs["stream"] = True
-        kwargs |= thinking(request.model, request.effort)
-        if request.output_schema is not None:
-            kwargs["text"] = {"format": _output_format(request.output_schema)}
+        schema, takes_schema = request.output_schema, provider.output == "json_schema"
+        spoken_schema = in_words(schema) if schema is not None and not takes_schema else ""
+        instructions = "\n\n".join(filter(None, (said.instructions, spoken_schema)))
+        if instructions:
+            kwargs["instructions"] = instructions
+        kwargs |= _sampling(request, provider) | thinking(request.model, request.effort)
+        if schema is not None and takes_schema:
+            kwargs["text"] = {"format": _output_format(schema)}
         if tools := self.convert_tools(adapted_tools(request.tools, provider)):
-            kwargs |= {"tools": tools, "tool_choice": request.tool_choice, "parallel_tool_calls": True}
+            kwargs |= {"tools": tools, "tool_choice": request.tool_choice}
+            kwargs["parallel_tool_calls"] = request.parallel is not False
         if provider.caches:
-            kwargs["prompt_cache_key"] = cache_key(said.instructions, tools)
+            kwargs["prompt_cache_key"] = cache_key(instructions, tools)
         return with_quirks(kwargs, request, provider) | {"input": said.items()}
 
     def encode(self, kwargs: Mapping[str, Any], endpoint: Endpoint) -> HttpRequest:
@@ -88,7 +85,7 @@ class Transport:
         return post_json(url, kwargs, endpoint, growing="input", encode=self._encode)
 
     def assembler(self, tools: Collection[str] = ()) -> Assembler:
-        return Assembler()
+        return Assembler({legal(name): name for name in tools})
 
     def normalize_response(self, response: bytes) -> NormalizedResponse:
         return read_whole(self.assembler(), response)
@@ -114,6 +111,19 @@ class Transport:
         self, status: int, body: bytes, retry_after: float | None = None, codes: Mapping[str, int] = NO_CODES
     ) -> ModelError:
         return read_failure(status, body, retry_after, codes)
+
+
+def _sampling(request: Request, provider: Provider) -> dict[str, Any]:
+    """How long the answer may be, how it is drawn, and whether it comes in pieces."""
+    fields: dict[str, Any] = {}
+    limit, temperature = output_limit(request, provider), temperature_of(request, provider)
+    if limit is not None:
+        fields["max_output_tokens"] = max(limit, _LEAST_OUTPUT)
+    if temperature is not None and samples(request.model):
+        fields["temperature"] = temperature
+    if request.stream:
+        fields["stream"] = True
+    return fields
 
 
 def cache_key(instructions: str, tools: Sequence[Mapping[str, Any]]) -> str:

@@ -1,13 +1,13 @@
 """The items of a conversation: what of a reply is kept, and how a message goes out again."""
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from hermes.messages import Image, Message, ToolCall, build_tool_call
+from hermes.transports.base.names import legal
 from hermes.transports.base.repair import told
 
 ASIDES = ("commentary", "analysis")
@@ -61,7 +61,7 @@ class Item(msgspec.Struct, omit_defaults=True):
 class Collected:
     """What the items of a reply come to."""
 
-    def __init__(self, items: Sequence[Item], *, cut: bool) -> None:
+    def __init__(self, items: Sequence[Item], names: Mapping[str, str], *, cut: bool) -> None:
         self.texts: list[str] = []
         self.refusals: list[str] = []
         self.thoughts: list[str] = []
@@ -77,7 +77,7 @@ class Collected:
             elif item.type in ("function_call", "custom_tool_call"):
                 # The last call of a cut reply may look whole and still miss its end.
                 doubtful = cut and (item is items[-1] or item.status == "in_progress")
-                self.calls.append(_read_call(item, doubtful=doubtful))
+                self.calls.append(_read_call(item, names, doubtful=doubtful))
                 self.kept.append(("call", item))
 
     def text(self) -> str | None:
@@ -125,10 +125,11 @@ class Collected:
         self.kept.append(("reasoning", kept))
 
 
-def _read_call(item: Item, *, doubtful: bool) -> ToolCall:
+def _read_call(item: Item, names: Mapping[str, str], *, doubtful: bool) -> ToolCall:
     sent = item.arguments if item.type == "function_call" else item.input or item.arguments
     data = {"call_id": item.call_id, "response_item_id": item.id} if item.call_id else None
-    call = build_tool_call(item.call_id or item.id, item.name or "", "" if sent is None else sent, data)
+    name = names.get(item.name or "", item.name or "")
+    call = build_tool_call(item.call_id or item.id, name, "" if sent is None else sent, data)
     truncated = item.status == "incomplete" or (doubtful and item.status != "completed")
     return msgspec.structs.replace(call, truncated=truncated)
 
@@ -212,7 +213,7 @@ def _assistant_items(
         {
             "type": "function_call",
             "call_id": call_ids[call.id or ""],
-            "name": _legal_name(call.name),
+            "name": legal(call.name),
             "arguments": call.arguments if _has_object(call) else "{}",
         }
         for call in message.tool_calls
@@ -309,7 +310,3 @@ def _wire_id(id: str) -> str:
 
 def _hashed_id(id: str) -> str:
     return f"call_{hashlib.sha256(id.encode(errors='replace')).hexdigest()[:24]}"
-
-
-def _legal_name(name: str) -> str:
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:_LONGEST_ID] or "invalid_tool_call"

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from hermes.errors import InvalidResponse, ModelError
+from hermes.errors import InvalidResponse
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, Usage, with_ids
-from hermes.transports.base import count, read_event
-from hermes.transports.base.failures import error_for_status, error_text
+from hermes.transports.base import count, count_in, read_event
+from hermes.transports.base.failures import failure_inside
 from hermes.transports.codex_responses.items import ASIDES, Collected, Item, Part
 
 FINISH: dict[str, FinishReason] = {
@@ -27,15 +27,6 @@ FINISH: dict[str, FinishReason] = {
     "in_progress": "incomplete",
 }
 _TERMINAL = {f"response.{status}": status for status in ("completed", "incomplete", "failed", "cancelled")}
-_ERROR_STATUS = {
-    "rate_limit_exceeded": 429,
-    "insufficient_quota": 429,
-    "invalid_api_key": 401,
-    "context_length_exceeded": 400,
-    "data_residency_mismatch": 400,
-    "bio_policy": 400,
-    "misalignment_policy_violation": 400,
-}
 
 _LEAKED_CALL = re.compile(
     r"^\W*(?:(?:assistant|commentary|analysis)\W+)*to=functions\.[\w.-]+[^{\n]*\{", re.MULTILINE
@@ -137,7 +128,8 @@ class _Slot:
 class Assembler:
     """Builds one response. A whole reply is taken item by item, so both paths end in the same state."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
         self._events = 0
         self._slots: dict[int | str, _Slot] = {}
         self._last_shown: dict[type[Delta], object] = {}
@@ -160,7 +152,7 @@ class Assembler:
                 return self._close(slot, event.item)
             slot.opened = event.item
         elif event.type == "error" or (not event.type and event.error is not None):
-            raise _failure(event.error or {"code": event.code, "message": event.message})
+            raise failure_inside(event.error or {"code": event.code, "message": event.message})
         elif event.response is not None:
             return self._hear(event.response, _TERMINAL.get(event.type))
         return ()
@@ -177,7 +169,7 @@ class Assembler:
         items = [slot.item() for slot in sorted(self._slots.values(), key=lambda slot: slot.place)]
         if not items and not self._output_text and self._status in (None, "completed"):
             raise InvalidResponse("the provider sent an empty reply")
-        said = Collected(items, cut=self._status != "completed")
+        said = Collected(items, self._names, cut=self._status != "completed")
         text, reason = said.text() or self._output_text, self._reason(said)
         data = self._data | said.data()
         if text and not said.calls and _LEAKED_CALL.search(text):
@@ -216,7 +208,7 @@ class Assembler:
         if ended is None:
             return ()
         if ended in ("failed", "cancelled") or response.error is not None:
-            raise _failure(response.error or {"message": f"the response {ended}"})
+            raise failure_inside(response.error or {"message": f"the response {ended}"})
         self._status = ended
         self._why = response.incomplete_details.reason if response.incomplete_details else None
         self._output_text = response.output_text
@@ -285,26 +277,12 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
         prompt_tokens=prompt,
         completion_tokens=completion,
         total_tokens=prompt + completion,
-        cached_tokens=_details(usage, "input_tokens_details", "cached_tokens"),
-        cache_write_tokens=_details(usage, "input_tokens_details", "cache_write_tokens")
-        or _details(usage, "input_tokens_details", "cache_creation_tokens"),
-        reasoning_tokens=_details(usage, "output_tokens_details", "reasoning_tokens"),
+        cached_tokens=count_in(usage, "input_tokens_details", "cached_tokens"),
+        cache_write_tokens=count_in(usage, "input_tokens_details", "cache_write_tokens")
+        or count_in(usage, "input_tokens_details", "cache_creation_tokens"),
+        reasoning_tokens=count_in(usage, "output_tokens_details", "reasoning_tokens"),
     )
 
 
 def _channel_of(message: Item) -> type[Delta]:
     return Reasoning if message.phase in ASIDES else Text
-
-
-def _details(usage: Mapping[str, Any], group: str, key: str) -> int:
-    details = usage.get(group)
-    return count(details.get(key)) if isinstance(details, Mapping) else 0
-
-
-def _failure(error: object) -> ModelError:
-    """A failure told inside a reply of status 200 means what the same HTTP status would."""
-    words, code = error_text(msgspec.json.encode({"error": error}))
-    status = _ERROR_STATUS.get(code, 400 if "image" in code or code.startswith("invalid_") else 500)
-    if code.isdecimal() and 400 <= int(code) <= 599:
-        status = int(code)
-    return error_for_status(status, f"{code}: {words}" if code else words, None, code)
