@@ -141,11 +141,23 @@ async def test_a_key_that_is_refused_is_told_by_the_list_and_by_doctor(hermes, d
         assert (row["status"], row["fix"]) == ("warning", "check `ACME_API_KEY`")
 
 
-async def test_an_unknown_provider_offers_the_nearest(hermes, drop):
+@pytest.mark.parametrize(
+    "command", [("models", "acmee"), ("models", "acmee/x"), ("chat", "-q", "hi", "-m", "acmee/x")]
+)
+async def test_an_unknown_provider_offers_the_nearest(hermes, drop, command):
     drop()
-    outcome = await hermes("models", "acmee")
+    outcome = await hermes(*command, ACME_API_KEY=KEY)
     assert (outcome.code, outcome.out) == (2, "")
     assert "did you mean `acme`" in outcome.err
+
+
+@pytest.mark.parametrize("name", ["acme/acme-small", "ac:acme-small", "acme-small"])
+async def test_one_model_is_shown_under_each_of_its_names(hermes, drop, name):
+    drop()
+    shown = (await hermes("models", name, "--offline", "--json")).json()
+    assert (shown["provider"], [row["id"] for row in shown["models"]]) == ("acme", ["acme-small"])
+    unlisted = await hermes("models", "acme/new", "--offline")
+    assert (unlisted.out.split()[0], "`new` is not in the list" in unlisted.err) == ("new", True)
 
 
 async def test_a_server_on_this_machine_is_found_offered_and_used(hermes, drop):
