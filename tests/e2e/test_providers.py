@@ -141,6 +141,31 @@ async def test_a_key_that_is_refused_is_told_by_the_list_and_by_doctor(hermes, d
         assert (row["status"], row["fix"]) == ("warning", "check `ACME_API_KEY`")
 
 
+async def test_doctor_tells_the_keys_that_work_from_those_that_do_not(hermes):
+    async with ScriptedServer(model_list(LIST)) as fine, ScriptedServer(http_reply(401, b"{}")) as wrong:
+        variables = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{fine.url}/v1"}
+        variables |= {"XAI_API_KEY": KEY, "XAI_BASE_URL": f"{fine.url}/v1"}
+        variables |= {"GROQ_API_KEY": KEY, "GROQ_BASE_URL": f"{wrong.url}/v1"}
+        rows = (await hermes("doctor", "--json", **variables)).json()["checks"]
+    details = {row["check"]: row["detail"] for row in rows}
+    assert details["providers"] == "can be used: openai, scout, xai"
+    assert details["provider"] == "groq: the server refuses the key (status 401)"
+
+
+async def test_a_provider_that_signs_is_usable_with_credentials_alone(hermes):
+    pytest.importorskip("botocore")
+    alone = {
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": "none",
+        "AWS_SHARED_CREDENTIALS_FILE": "none",
+    }
+    for variables, usable in (({}, False), ({"AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "S"}, True)):
+        rows = (await hermes("models", "--json", **alone, **variables)).json()["providers"]
+        bedrock = next(row for row in rows if row["name"] == "bedrock")
+        assert bedrock["usable"] is usable
+        assert usable or "AWS_ACCESS_KEY_ID" in bedrock["fix"]
+
+
 @pytest.mark.parametrize(
     "command", [("models", "acmee"), ("models", "acmee/x"), ("chat", "-q", "hi", "-m", "acmee/x")]
 )

@@ -89,6 +89,7 @@ class Client:
                 if wait is None:
                     raise
                 if may_retry is not None and not may_retry(error, RetryWaiting(str(error), wait, attempt)):
+                    self._give_back(where.origin)
                     raise
             else:
                 if self._budgets:
