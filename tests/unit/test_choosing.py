@@ -259,6 +259,23 @@ def test_a_stored_key_is_refused_to_another_host(home):
     assert host_of(home) == OPENAI
 
 
+def test_a_stored_key_is_not_sent_in_the_open_to_the_host_it_is_for(home):
+    stored(home, OPENAI_API_KEY="sk-stored")
+    in_the_open = "http://api.openai.com/v1"
+    for _ in range(2):
+        with pytest.raises(NotConfigured, match=r"was not sent to `http://api\.openai\.com`"):
+            host_of(home, OPENAI_BASE_URL=in_the_open)
+        assert host_of(home) == OPENAI
+
+
+def test_a_key_for_a_server_in_the_open_may_go_there_over_tls_later(home):
+    stored(home, CUSTOM_API_KEY="sk-stored")
+    for url in ("http://lan.example/v1", "http://lan.example/v2", "https://lan.example/v1"):
+        assert runtime(home, CUSTOM_BASE_URL=url).choose_model("custom/m").endpoint.base_url == url
+    with pytest.raises(NotConfigured):
+        runtime(home, CUSTOM_BASE_URL="http://lan.example/v1").choose_model("custom/m")
+
+
 def test_a_stored_key_that_was_never_used_does_not_meet_a_stranger_first(home):
     stored(home, OPENAI_API_KEY="sk-stored")
     with pytest.raises(NotConfigured):
