@@ -141,6 +141,19 @@ async def test_a_key_that_is_refused_is_told_by_the_list_and_by_doctor(hermes, d
         assert (row["status"], row["fix"]) == ("warning", "check `ACME_API_KEY`")
 
 
+async def test_a_list_that_is_open_to_everybody_needs_no_key_and_gets_none(hermes):
+    async with ScriptedServer(model_list(LIST)) as server:
+        elsewhere = {"OPENROUTER_BASE_URL": f"{server.url}/v1"}
+        shown = await hermes("models", "openrouter", **elsewhere)
+        assert [line.split()[0] for line in shown.out.splitlines()] == ["acme-large", "acme-huge"]
+        assert shown.err.startswith("warning: no key for OpenRouter")
+        await hermes("config", "set", "OPENROUTER_API_KEY", KEY)
+        bound = await hermes("models", "openrouter", "--refresh", **elsewhere)
+        assert "is stored for `openrouter.ai`" in bound.err
+        assert all("authorization" not in request.headers for request in server.requests)
+        assert len(server.requests) == 2
+
+
 async def test_doctor_tells_the_keys_that_work_from_those_that_do_not(hermes):
     async with ScriptedServer(model_list(LIST)) as fine, ScriptedServer(http_reply(401, b"{}")) as wrong:
         variables = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{fine.url}/v1"}

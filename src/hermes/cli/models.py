@@ -71,8 +71,8 @@ async def _show_one(
     try:
         endpoint = runtime.chooser.admit(runtime.chooser.resolver().consider(provider)).endpoint
     except ConfigError as error:
-        missing, live = error, False
-        endpoint = Endpoint(provider=provider, model="", base_url="")
+        missing, live = error, live and provider.open_list
+        endpoint = _open_endpoint(runtime, provider)
     listing = await runtime.chooser.catalog.models(endpoint, fresh=fresh, live=live)
     wanted = _only(model, listing.models) if model else listing.models
     models = completed(wanted, provider.name) if provider.engine is None else wanted
@@ -84,6 +84,12 @@ async def _show_one(
         return
     border().say(f"{_count(len(models))} of `{provider.name}`, {_SAID[listing.source]}")
     border().show(_table([_model_cells(model) for model in models]))
+
+
+def _open_endpoint(runtime: Runtime, provider: Provider) -> Endpoint:
+    if provider.open_list:
+        return runtime.chooser.resolver().without_key(provider)
+    return Endpoint(provider=provider, model="", base_url="")
 
 
 def _only(model: str, listed: Sequence[ModelInfo]) -> Sequence[ModelInfo]:

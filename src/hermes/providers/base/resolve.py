@@ -109,6 +109,11 @@ class Resolver(msgspec.Struct, frozen=True):
         mine = self.preferences if preferred is provider or is_open else Preferences()
         return self._choice(provider, model, mine, "asked for")
 
+    def without_key(self, provider: Provider) -> Endpoint:
+        """Where a provider is, for what it tells everybody."""
+        endpoint = self._addressed(provider, "", Preferences())
+        return msgspec.structs.replace(endpoint, api_key=None, spare_keys=())
+
     def whose(self, text: str) -> tuple[Provider, str]:
         """The provider that a text names or whose model it is, and the model, empty where none is named."""
         preferred = None
