@@ -124,6 +124,8 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...] = ()
     models_path: str = "/models"
     """Where it lists its models, after the base URL; empty where it lists none."""
+    open_list: bool = False
+    """Whether it lists its models to everybody, also without a key."""
     context_window: int | None = None
     """Tokens that a question and its answer may take together, where that is known."""
     max_tokens: int | None = None

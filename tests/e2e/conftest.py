@@ -36,6 +36,7 @@ class Hermes:
     def environment(self, **variables):
         kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         alone = {"HERMES_HOME": str(self.home), "HERMES_DEBUG": "1", "HERMES_MODEL_LOCAL_SERVERS": "false"}
+        alone["AWS_EC2_METADATA_DISABLED"] = "true"
         return {**kept, **alone, **variables}
 
     async def start(self, *arguments, **variables):

@@ -1,5 +1,7 @@
 """A model that fails, through the real command: who answers instead, and what the next run knows of it."""
 
+import json
+
 import pytest
 
 from simulators.chat_completions import ChatSimulator, fails, says
@@ -94,3 +96,32 @@ async def test_a_fallback_that_is_no_list_is_a_mistake_with_its_place(hermes):
     outcome = await hermes("chat", "-q", "x")
     assert outcome.code == 2
     assert "config.yaml:2: `model.fallback` must be a list of names, not 7" in outcome.err
+
+
+async def test_doctor_names_the_fallback_and_who_would_be_passed_over(hermes):
+    async def row(names):
+        found = (await hermes("doctor", "--offline", "--json", HERMES_MODEL_FALLBACK=names)).json()["checks"]
+        return next(row for row in found if row["check"] == "fallback")
+
+    assert (await row("scout"))["detail"] == "scout/scout-1"
+    misspelt = await row("scout, anthropc/x")
+    assert (misspelt["status"], "`anthropic`" in misspelt["fix"]) == ("warning", True)
+    keyless = await row("anthropic/x")
+    assert (keyless["status"], keyless["fix"]) == ("warning", "set `ANTHROPIC_API_KEY`")
+
+
+async def test_a_misspelt_fallback_is_told_and_not_asked_of_whoever_is_there(hermes):
+    async with ChatSimulator(fails(503)) as server:
+        outcome = await hermes(
+            "chat", "-q", "What is scout?", "-m", "custom/m", "--json-lines",
+            **settings(server, HERMES_MODEL_FALLBACK="anthropc/x, scuot, scout"),
+        )  # fmt: skip
+        assert {body["model"] for body in server.bodies} == {"m"}
+    events = [json.loads(line) for line in outcome.out.splitlines()]
+    notices = [event["message"] for event in events if event["type"] == "notice"]
+    assert [notice.partition(" is passed over")[0] for notice in notices] == [
+        "the fallback `anthropc/x`",
+        "the fallback `scuot`",
+    ]
+    (switched,) = (event for event in events if event["type"] == "switched")
+    assert (switched["from_model"], switched["to_model"]) == ("custom/m", "scout/scout-1")

@@ -137,6 +137,22 @@ async def test_a_key_the_model_repeats_is_nowhere(hermes):
 
 
 @pytest.mark.parametrize("mode", [[], ["--json"], ["--json-lines"]])
+@pytest.mark.parametrize("key", [KEY, "sk-another-0123456789"])
+async def test_a_key_that_a_model_says_in_pieces_is_in_no_output(hermes, mode, key):
+    keys = {"CUSTOM_API_KEY": f"{KEY},sk-another-0123456789"}
+    async with ChatSimulator(says(f"It is {key}, I think.", reasoning=f"{key} it is")) as server:
+        outcome = await hermes(
+            "chat", "-q", "hi", "-m", "custom/m", *mode, CUSTOM_BASE_URL=server.base_url, **keys
+        )
+    assert outcome.code == 0
+    shown = outcome.out + outcome.err
+    if mode == ["--json-lines"]:
+        shown += "".join(json.loads(line).get("delta", "") for line in outcome.out.splitlines())
+    assert key not in shown
+    assert "It is [redacted], I think." in shown
+
+
+@pytest.mark.parametrize("mode", [[], ["--json"], ["--json-lines"]])
 async def test_ctrl_c_keeps_the_partial_answer_once(hermes, mode):
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
     piece = b'data: {"choices": [{"delta": {"content": "so far so good "}}]}\n\n'

@@ -141,11 +141,61 @@ async def test_a_key_that_is_refused_is_told_by_the_list_and_by_doctor(hermes, d
         assert (row["status"], row["fix"]) == ("warning", "check `ACME_API_KEY`")
 
 
-async def test_an_unknown_provider_offers_the_nearest(hermes, drop):
+async def test_a_list_that_is_open_to_everybody_needs_no_key_and_gets_none(hermes):
+    async with ScriptedServer(model_list(LIST)) as server:
+        elsewhere = {"OPENROUTER_BASE_URL": f"{server.url}/v1"}
+        shown = await hermes("models", "openrouter", **elsewhere)
+        assert [line.split()[0] for line in shown.out.splitlines()] == ["acme-large", "acme-huge"]
+        assert shown.err.startswith("warning: no key for OpenRouter")
+        await hermes("config", "set", "OPENROUTER_API_KEY", KEY)
+        bound = await hermes("models", "openrouter", "--refresh", **elsewhere)
+        assert "is stored for `openrouter.ai`" in bound.err
+        assert all("authorization" not in request.headers for request in server.requests)
+        assert len(server.requests) == 2
+
+
+async def test_doctor_tells_the_keys_that_work_from_those_that_do_not(hermes):
+    async with ScriptedServer(model_list(LIST)) as fine, ScriptedServer(http_reply(401, b"{}")) as wrong:
+        variables = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{fine.url}/v1"}
+        variables |= {"XAI_API_KEY": KEY, "XAI_BASE_URL": f"{fine.url}/v1"}
+        variables |= {"GROQ_API_KEY": KEY, "GROQ_BASE_URL": f"{wrong.url}/v1"}
+        rows = (await hermes("doctor", "--json", **variables)).json()["checks"]
+    details = {row["check"]: row["detail"] for row in rows}
+    assert details["providers"] == "can be used: openai, scout, xai"
+    assert details["provider"] == "groq: the server refuses the key (status 401)"
+
+
+async def test_a_provider_that_signs_is_usable_with_credentials_alone(hermes):
+    pytest.importorskip("botocore")
+    alone = {
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": "none",
+        "AWS_SHARED_CREDENTIALS_FILE": "none",
+    }
+    for variables, usable in (({}, False), ({"AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "S"}, True)):
+        rows = (await hermes("models", "--json", **alone, **variables)).json()["providers"]
+        bedrock = next(row for row in rows if row["name"] == "bedrock")
+        assert bedrock["usable"] is usable
+        assert usable or "AWS_ACCESS_KEY_ID" in bedrock["fix"]
+
+
+@pytest.mark.parametrize(
+    "command", [("models", "acmee"), ("models", "acmee/x"), ("chat", "-q", "hi", "-m", "acmee/x")]
+)
+async def test_an_unknown_provider_offers_the_nearest(hermes, drop, command):
     drop()
-    outcome = await hermes("models", "acmee")
+    outcome = await hermes(*command, ACME_API_KEY=KEY)
     assert (outcome.code, outcome.out) == (2, "")
     assert "did you mean `acme`" in outcome.err
+
+
+@pytest.mark.parametrize("name", ["acme/acme-small", "ac:acme-small", "acme-small"])
+async def test_one_model_is_shown_under_each_of_its_names(hermes, drop, name):
+    drop()
+    shown = (await hermes("models", name, "--offline", "--json")).json()
+    assert (shown["provider"], [row["id"] for row in shown["models"]]) == ("acme", ["acme-small"])
+    unlisted = await hermes("models", "acme/new", "--offline")
+    assert (unlisted.out.split()[0], "`new` is not in the list" in unlisted.err) == ("new", True)
 
 
 async def test_a_server_on_this_machine_is_found_offered_and_used(hermes, drop):

@@ -173,6 +173,26 @@ async def test_models_come_live_then_from_memory_then_from_the_file(home, drop):
         assert len(server.requests) == 3
 
 
+async def test_the_window_that_a_list_told_reaches_the_next_run_and_nobody_is_asked(home, drop):
+    rows = [{"id": "a", "context_length": 32_000}, {"id": "b"}]
+    listed = http_reply(200, json.dumps({"data": rows}).encode(), content_type="application/json")
+    async with ScriptedServer(listed) as server:
+        drop("acme", f"{server.url}/v1")
+        async with runtime(home) as run:
+            assert run.choose_model("acme/a").endpoint.provider.context_window is None
+            await run.chooser.catalog.models(run.choose_model("acme/a").endpoint)
+        async with runtime(home) as run:
+            assert run.choose_model("acme/a").endpoint.provider.context_window == 32_000
+            assert run.choose_model("acme/b").endpoint.provider.context_window is None
+            stand_in = run.chooser.choose_stand_in("acme/a").endpoint
+            assert stand_in.provider.context_window == 32_000
+        async with runtime(home, HERMES_MODEL_CONTEXT_WINDOW="9000", HERMES_MODEL_PROVIDER="acme") as run:
+            assert run.choose_model("acme/a").endpoint.provider.context_window == 9_000, "the user's wins"
+        async with runtime(home, ACME_BASE_URL="http://127.0.0.1:1/v1") as run:
+            assert run.choose_model("acme/a").endpoint.provider.context_window is None
+        assert len(server.requests) == 1
+
+
 async def test_a_garbage_list_and_a_dead_server_fall_back_to_the_file(home, drop):
     async with ScriptedServer(http_reply(200, b"<html>")) as server:
         drop("acme", f"{server.url}/v1", models=("static",))
@@ -237,6 +257,23 @@ def test_a_stored_key_is_refused_to_another_host(home):
     assert "`other.example`" in str(caught.value)
     assert "hermes config set OPENAI_API_KEY" in caught.value.hint
     assert host_of(home) == OPENAI
+
+
+def test_a_stored_key_is_not_sent_in_the_open_to_the_host_it_is_for(home):
+    stored(home, OPENAI_API_KEY="sk-stored")
+    in_the_open = "http://api.openai.com/v1"
+    for _ in range(2):
+        with pytest.raises(NotConfigured, match=r"was not sent to `http://api\.openai\.com`"):
+            host_of(home, OPENAI_BASE_URL=in_the_open)
+        assert host_of(home) == OPENAI
+
+
+def test_a_key_for_a_server_in_the_open_may_go_there_over_tls_later(home):
+    stored(home, CUSTOM_API_KEY="sk-stored")
+    for url in ("http://lan.example/v1", "http://lan.example/v2", "https://lan.example/v1"):
+        assert runtime(home, CUSTOM_BASE_URL=url).choose_model("custom/m").endpoint.base_url == url
+    with pytest.raises(NotConfigured):
+        runtime(home, CUSTOM_BASE_URL="http://lan.example/v1").choose_model("custom/m")
 
 
 def test_a_stored_key_that_was_never_used_does_not_meet_a_stranger_first(home):

@@ -39,12 +39,17 @@ from hermes.protocols import Effort, Endpoint, Expectation, Mismatch, Request, T
 Price = Callable[[str, str, Usage], float | None]
 """What a call costs in US dollars, from provider, model and usage; None when that is unknown."""
 
+Window = Callable[[str, str], int | None]
+"""The context window of a model, from provider and model; None when that is unknown."""
+
 _WORTH_REMEMBERING = 4
 """Questions that a conversation must have had before its model is asked to keep something of it."""
 _TITLED = 6
 """Messages at the beginning of a conversation that its title is made from."""
 _STRANGE_ROUNDS = 3
 """Rounds of calls to tools that do not exist, in a row, before a model is given up."""
+_LONG = 20_000
+"""Tokens from which on it is worth asking how long a conversation may be."""
 
 
 RAISE_LIMITS = "the settings that begin with `agent.max_` say how much one answer may take"
@@ -61,6 +66,8 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     expectation: Expectation | None = None
     price: Price | None = None
+    window: Window | None = None
+    """Asked where an endpoint does not tell its window, and only of a long conversation."""
     effort: Effort | None = None
     temperature: float | None = None
 
@@ -213,14 +220,20 @@ class Turn:
 
     async def _ask(self, tool_choice: ToolChoice, output_limit: int | None) -> NormalizedResponse:
         """One call, in a conversation that is made to fit."""
-        provider = self._chain.endpoint.provider
-        await self._room.make(provider.context_window, provider.max_tokens)
+        endpoint = self._chain.endpoint
+        await self._room.make(self._window(endpoint), endpoint.provider.max_tokens)
         while True:
             try:
                 return await self._call(tool_choice, output_limit)
             except ContextOverflow as error:
                 if not await self._room.shrink() and not self._chain.move_on(str(error), self._emit):
                     raise
+
+    def _window(self, endpoint: Endpoint) -> int | None:
+        known, look_up = endpoint.provider.context_window, self._means.window
+        if known is not None or look_up is None or self._room.tokens() < _LONG:
+            return known
+        return look_up(endpoint.provider.name, endpoint.model)
 
     async def _call(self, tool_choice: ToolChoice, output_limit: int | None) -> NormalizedResponse:
         self._said.clear()

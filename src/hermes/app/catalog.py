@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from hermes import discover
+from hermes.app import windows
 from hermes.errors import HermesError, InvalidResponse
 from hermes.protocols import Endpoint, Notebook, Wire
 from hermes.providers.base import LocalServer
@@ -52,6 +53,8 @@ class Catalog:
         except HermesError as error:
             return msgspec.structs.replace(static, problem=error)
         self._notes.write("models", key, msgspec.to_builtins(models), LIST_KEPT)
+        told = {model.id: model.context_window for model in models if model.context_window}
+        windows.note(self._notes, endpoint, told)
         return Listing(models, "live")
 
     async def servers(self, endpoints: Sequence[Endpoint]) -> tuple[LocalServer, ...]:

@@ -3,12 +3,16 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from hermes import discover
+from hermes.app import windows
 from hermes.config import Config, Origin
 from hermes.errors import ConfigError, UnknownName, UsageError
 from hermes.net import probe
 from hermes.protocols import Notebook, Wire
 from hermes.providers.base import Choice, Keys, LocalServer, Preferences, Registry, Resolver, address
+from hermes.providers.base.routes import changed
 
 if TYPE_CHECKING:
     from hermes.app.catalog import Catalog
@@ -32,11 +36,11 @@ class Chooser:
 
     def choose(self, wanted: str = "") -> Choice:
         """Who answers: the name asked for, or what the settings say, with a key that may go there."""
-        return self.admit(self.resolver().choose(wanted))
+        return self._sized(self.admit(self.resolver().choose(wanted)))
 
     def choose_stand_in(self, wanted: str) -> Choice:
         """Who answers when another cannot, with a key of its own."""
-        return self.admit(self.resolver().choose_stand_in(wanted))
+        return self._sized(self.admit(self.resolver().choose_stand_in(wanted)))
 
     def admit(self, choice: Choice) -> Choice:
         """The choice, if its key may go to its address; raises `NotConfigured` when it is for another."""
@@ -108,6 +112,16 @@ class Chooser:
         # Loaded here because a run that knows its model never needs it.
         made: Catalog = discover.module("hermes.app.catalog").Catalog(self._notes(), wire)
         return made
+
+    def _sized(self, choice: Choice) -> Choice:
+        """The choice with the window that its server once told, where neither file nor settings say one."""
+        provider = choice.endpoint.provider
+        if provider.engine is not None or provider.context_window is not None:
+            return choice
+        window = windows.recall(self._notes(), choice.endpoint)
+        if window is None:
+            return choice
+        return msgspec.structs.replace(choice, endpoint=changed(choice.endpoint, context_window=window))
 
     def _keys(self, variable: str) -> Keys | None:
         environment = self._config.environment

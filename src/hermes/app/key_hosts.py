@@ -17,7 +17,7 @@ Ask = Callable[[str], bool]
 def bind(keys: Keys, url: str, notes: Notebook) -> None:
     """Remember that these keys are for the host of this address."""
     for key in keys.values:
-        notes.write(TOPIC, _print(key), host(url))
+        notes.write(TOPIC, _print(key), _place(url))
 
 
 def check(choice: Choice, notes: Notebook, ask: Ask | None) -> None:
@@ -30,12 +30,13 @@ def check(choice: Choice, notes: Notebook, ask: Ask | None) -> None:
     if keys is None or not keys.are_stored:
         return
     bound = [notes.read(TOPIC, _print(key)) for key in keys.values]
-    if all(known == host(url) for known in bound):
+    place = _place(url)
+    if all(known == place for known in bound):
         return
-    elsewhere = next((known for known in bound if known and known != host(url)), None)
-    is_expected = not choice.own_hosts or host(url) in choice.own_hosts or is_loopback(url)
+    elsewhere = next((known for known in bound if known and known.removeprefix("http://") != place), None)
+    is_expected = not choice.own_hosts or place in choice.own_hosts or is_loopback(url)
     if elsewhere or not is_expected:
-        _ask_for(keys, elsewhere or choice.own_hosts[0], host(url), ask)
+        _ask_for(keys, elsewhere or choice.own_hosts[0], place, ask)
     bind(keys, url, notes)
 
 
@@ -46,6 +47,12 @@ def _ask_for(keys: Keys, meant: str, other: str, ask: Ask | None) -> None:
         f"the key in `{keys.name}` is stored for `{meant}` and was not sent to `{other}`",
         hint=f"run `hermes config set {keys.name}` again to use a key for `{other}`",
     )
+
+
+def _place(url: str) -> str:
+    """The host of an address; one that is reached over open lines is another place than the same over TLS."""
+    is_open = url.lower().startswith("http://") and not is_loopback(url)
+    return f"http://{host(url)}" if is_open else host(url)
 
 
 def _print(key: Revealable) -> str:

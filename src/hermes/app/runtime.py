@@ -96,6 +96,7 @@ class Runtime:
             ),
             expectation=_expectation(terms.output_schema),
             price=self._price if is_priced else None,
+            window=self._window,
             effort=terms.effort or self.config.model.effort,
             temperature=self.config.model.temperature,
         )
@@ -140,6 +141,11 @@ class Runtime:
             return 0.0
         cost: float | None = discover.module("hermes.agent.cost").in_dollars(provider, model, usage)
         return cost
+
+    def _window(self, provider: str, model: str) -> int | None:
+        """A context window by the price list, for who tells none."""
+        window: int | None = discover.module("hermes.agent.cost").facts(provider, model)[0]
+        return window
 
     def _fallback(self, name: str) -> ModelClient:
         """A model to fall back on, with a key and an address of its own."""

@@ -6,8 +6,8 @@ import msgspec
 
 from hermes.app.catalog import Listing
 from hermes.app.choosing import Chooser
-from hermes.errors import ConnectFailed, DeadlinePassed, HermesError, HttpStatus
-from hermes.protocols import Provider
+from hermes.errors import ConnectFailed, DeadlinePassed, HermesError, HttpStatus, NotConfigured
+from hermes.protocols import HttpRequest, Provider
 from hermes.providers.base import Choice, LocalServer, address
 
 ALL_WITHIN = 4.0
@@ -67,6 +67,8 @@ async def _offer(
         return _running(plain, server)
     if keys is None and address.is_loopback(provider.base_url) and address.is_loopback(plain.base_url):
         return _silent(plain, provider, looked=live and chooser.looks_for_servers)
+    if provider.sign is not None and keys is None and live:
+        return await _signed(plain, choice)
     listing = await chooser.catalog.models(choice.endpoint, fresh=fresh, live=live, seconds=ALL_WITHIN)
     return _listed(plain, choice, listing)
 
@@ -89,6 +91,20 @@ def _silent(plain: Offer, provider: Provider, *, looked: bool) -> Offer:
     return msgspec.structs.replace(
         plain, reason=f"{words} at {plain.base_url}", fix=f"start {provider.title}{elsewhere}"
     )
+
+
+async def _signed(plain: Offer, choice: Choice) -> Offer:
+    """A provider whose requests are signed, by trying: only signing knows where its credentials are."""
+    sign = choice.endpoint.provider.sign or (lambda request: request)
+    try:
+        async with asyncio.timeout(ALL_WITHIN):
+            await asyncio.to_thread(sign, HttpRequest("GET", plain.base_url))
+    except NotConfigured as error:
+        return msgspec.structs.replace(plain, reason=str(error), fix=error.hint)
+    except TimeoutError:
+        reason = f"its credentials were not found within {ALL_WITHIN:.0f} s"
+        return msgspec.structs.replace(plain, reason=reason)
+    return msgspec.structs.replace(plain, usable=True, reason=_why(choice))
 
 
 def _listed(plain: Offer, choice: Choice, listing: Listing) -> Offer:

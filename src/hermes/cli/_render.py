@@ -15,6 +15,7 @@ from hermes.events import (
     Event,
     Failed,
     Notice,
+    Reasoning,
     RetryWaiting,
     Switched,
     Text,
@@ -32,6 +33,25 @@ class Renderer(Protocol):
     def show(self, event: Event) -> None: ...
 
 
+class _Held:
+    """Text as it arrives, let go up to its last blank: keys hold none, so no piece ends inside of one."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def add(self, delta: str) -> str:
+        """What can be shown now."""
+        self._text += delta
+        cut = max(self._text.rfind(" "), self._text.rfind("\n")) + 1
+        ready, self._text = self._text[:cut], self._text[cut:]
+        return ready
+
+    def rest(self) -> str:
+        """All that is left, for when no more comes."""
+        ready, self._text = self._text, ""
+        return ready
+
+
 class TextRenderer:
     """The answer on stdout with its sources under it; progress and notices on stderr.
 
@@ -42,14 +62,14 @@ class TextRenderer:
     def __init__(self, border: Border, *, live: bool) -> None:
         self._border = border
         self._live = live
-        self._held = ""
+        self._held = _Held()
         self._at_line_start = True
         self._calls: dict[str, str] = {}
 
     def show(self, event: Event) -> None:
         match event:
             case Text(delta) if self._live:
-                self._write_live(delta)
+                self._write(self._held.add(delta))
             case ToolStarted(id, name, arguments) if self._live:
                 self._end_line()
                 self._calls[id] = _call_line(name, self._border.redact(arguments))
@@ -80,21 +100,13 @@ class TextRenderer:
             lines = (_source_line(cited) for cited in answer.citations)
             self._border.show("\n" + "".join(lines))
 
-    def _write_live(self, delta: str) -> None:
-        # Keys hold no blanks, so text up to the last blank cannot end in the middle of one.
-        self._held += delta
-        cut = max(self._held.rfind(" "), self._held.rfind("\n")) + 1
-        self._write(self._held[:cut])
-        self._held = self._held[cut:]
-
     def _write(self, text: str) -> None:
         if text:
             self._border.show(text)
             self._at_line_start = text.endswith("\n")
 
     def _end_line(self) -> None:
-        self._write(self._held)
-        self._held = ""
+        self._write(self._held.rest())
         if not self._at_line_start:
             self._write("\n")
 
@@ -148,8 +160,19 @@ class LinesRenderer:
 
     def __init__(self, border: Border) -> None:
         self._border = border
+        self._held: dict[type[Text | Reasoning], _Held] = {Text: _Held(), Reasoning: _Held()}
 
     def show(self, event: Event) -> None:
+        kind = type(event)
+        for other, held in self._held.items():
+            if other is not kind and (rest := held.rest()):
+                self._write(other(rest))
+        if not isinstance(event, Text | Reasoning):
+            self._write(event)
+        elif ready := self._held[type(event)].add(event.delta):
+            self._write(type(event)(ready))
+
+    def _write(self, event: Event) -> None:
         line = msgspec.json.encode(event, enc_hook=_encode_error).decode()
         self._border.show(f"{line}\n")
 

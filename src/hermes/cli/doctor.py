@@ -18,7 +18,7 @@ from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
-from hermes.errors import HermesError, HttpStatus, InvalidResponse
+from hermes.errors import ConfigError, HermesError, HttpStatus, InvalidResponse, UsageError
 from hermes.tools.web import select
 
 REACHED_WITHIN = 3.0
@@ -57,6 +57,7 @@ async def _examine(offline: bool) -> list[Row]:
             ("python", _python),
             ("home", _home),
             ("model", _model),
+            ("fallback", _fallback),
             ("provider files", _provider_files),
             ("search", _backends),
             ("documents", _documents),
@@ -100,6 +101,19 @@ async def _model(runtime: Runtime) -> Row:
     return Row("model", "ok", detail, fix)
 
 
+async def _fallback(runtime: Runtime) -> Row:
+    """Who stands in for the model, and who of them would be passed over."""
+    names = runtime.config.model.fallback
+    found: list[str] = []
+    for name in names:
+        try:
+            endpoint = runtime.chooser.choose_stand_in(name).endpoint
+        except (ConfigError, UsageError) as error:
+            return Row("fallback", "warning", f"`{name}` is passed over: {error}", error.hint)
+        found.append(f"{endpoint.provider.name}/{endpoint.model}")
+    return Row("fallback", "ok", ", then ".join(found) or "none: `model.fallback` names who stands in")
+
+
 async def _provider_files(runtime: Runtime) -> Row:
     registry = runtime.chooser.registry
     if registry.problems:
@@ -109,7 +123,7 @@ async def _provider_files(runtime: Runtime) -> Row:
 
 
 async def _providers(runtime: Runtime, *, live: bool) -> list[Row]:
-    """The model servers of this machine, and every provider that has a key and cannot be used."""
+    """Who can be used, the model servers of this machine, and who has a key and cannot be used."""
     offers = await survey(runtime.chooser, fresh=live, live=live)
     found = [
         Row("local server", "ok", f"{offer.reason}: use it with `-m {offer.name}/{offer.default_model}`")
@@ -121,7 +135,8 @@ async def _providers(runtime: Runtime, *, live: bool) -> list[Row]:
         for offer in offers
         if offer.key and not offer.usable
     ]
-    return found + broken
+    usable = ", ".join(offer.name for offer in offers if offer.usable)
+    return [Row("providers", "ok", f"can be used: {usable}"), *found, *broken]
 
 
 async def _backends(runtime: Runtime) -> Row:

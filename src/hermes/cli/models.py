@@ -24,13 +24,13 @@ _SAID = {
 
 
 @click.command()
-@click.argument("provider", required=False)
+@click.argument("name", required=False, metavar="[PROVIDER[/MODEL]]")
 @click.option("--refresh", is_flag=True, help="Ask the servers, whatever is remembered.")
 @click.option("--offline", is_flag=True, help="Ask no server.")
 @json_option
-def command(provider: str | None, refresh: bool, offline: bool, as_json: bool) -> None:
+def command(name: str | None, refresh: bool, offline: bool, as_json: bool) -> None:
     """See which providers can be used and what the others need, or the models of one PROVIDER."""
-    run_in_loop(_run(provider, fresh=refresh, live=not offline, as_json=as_json))
+    run_in_loop(_run(name, fresh=refresh, live=not offline, as_json=as_json))
 
 
 async def _run(name: str | None, *, fresh: bool, live: bool, as_json: bool) -> None:
@@ -38,8 +38,8 @@ async def _run(name: str | None, *, fresh: bool, live: bool, as_json: bool) -> N
         if name is None:
             await _show_all(runtime, fresh=fresh, live=live, as_json=as_json)
         else:
-            provider = runtime.chooser.registry.load(name)
-            await _show_one(runtime, provider, fresh=fresh, live=live, as_json=as_json)
+            provider, model = runtime.chooser.resolver().whose(name)
+            await _show_one(runtime, provider, model, fresh=fresh, live=live, as_json=as_json)
 
 
 async def _show_all(runtime: Runtime, *, fresh: bool, live: bool, as_json: bool) -> None:
@@ -64,15 +64,19 @@ def _count(models: int) -> str:
     return "1 model" if models == 1 else f"{models} models"
 
 
-async def _show_one(runtime: Runtime, provider: Provider, *, fresh: bool, live: bool, as_json: bool) -> None:
+async def _show_one(
+    runtime: Runtime, provider: Provider, model: str, *, fresh: bool, live: bool, as_json: bool
+) -> None:
+    """The models of a provider, or the one that is named."""
     missing: HermesError | None = None
     try:
         endpoint = runtime.chooser.admit(runtime.chooser.resolver().consider(provider)).endpoint
     except ConfigError as error:
-        missing, live = error, False
-        endpoint = Endpoint(provider=provider, model="", base_url="")
+        missing, live = error, live and provider.open_list
+        endpoint = _open_endpoint(runtime, provider)
     listing = await runtime.chooser.catalog.models(endpoint, fresh=fresh, live=live)
-    models = completed(listing.models, provider.name) if provider.engine is None else listing.models
+    wanted = _only(model, listing.models) if model else listing.models
+    models = completed(wanted, provider.name) if provider.engine is None else wanted
     problem = missing or listing.problem
     if problem is not None:
         border().say(f"warning: {problem}" + (f"\nhint: {problem.hint}" if problem.hint else ""))
@@ -81,6 +85,20 @@ async def _show_one(runtime: Runtime, provider: Provider, *, fresh: bool, live: 
         return
     border().say(f"{_count(len(models))} of `{provider.name}`, {_SAID[listing.source]}")
     border().show(table([_model_cells(model) for model in models]))
+
+
+def _open_endpoint(runtime: Runtime, provider: Provider) -> Endpoint:
+    if provider.open_list:
+        return runtime.chooser.resolver().without_key(provider)
+    return Endpoint(provider=provider, model="", base_url="")
+
+
+def _only(model: str, listed: Sequence[ModelInfo]) -> Sequence[ModelInfo]:
+    """The model of this name; one that is not listed may be there all the same."""
+    found = [info for info in listed if info.id == model]
+    if not found:
+        border().say(f"warning: the model `{model}` is not in the list")
+    return found or [ModelInfo(id=model)]
 
 
 def _object(provider: Provider, endpoint: Endpoint, listing: Listing, models: Sequence[ModelInfo]) -> object:

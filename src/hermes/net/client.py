@@ -17,6 +17,7 @@ from hermes.errors import Disconnected, HttpStatus, NetError, ProtocolBroken
 from hermes.events import RetryWaiting
 from hermes.net import faults, target
 from hermes.net.inflate import ENCODINGS
+from hermes.net.names import Resolver
 from hermes.net.reply import CREDENTIALS, Caps, Reply
 from hermes.net.retry import RetryBudget, RetryPolicy, retry_after
 from hermes.net.target import Target
@@ -89,6 +90,7 @@ class Client:
                 if wait is None:
                     raise
                 if may_retry is not None and not may_retry(error, RetryWaiting(str(error), wait, attempt)):
+                    self._give_back(where.origin)
                     raise
             else:
                 if self._budgets:
@@ -183,7 +185,7 @@ class Client:
 
     def _open_session(self) -> aiohttp.ClientSession:
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE),
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE, resolver=Resolver()),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=CIMultiDict({"User-Agent": self._user_agent, "Accept-Encoding": ENCODINGS}),
             auto_decompress=False,

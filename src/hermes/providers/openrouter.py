@@ -62,6 +62,7 @@ PROVIDER = Provider(
         "moonshotai/kimi-k3",
         "z-ai/glm-5.3",
     ),
+    open_list=True,
     echoes=("reasoning_details",),
     quirks=_quirks,
     refine=_refine,

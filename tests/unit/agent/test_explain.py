@@ -19,7 +19,8 @@ MODES = {
 
 NEVER_IN_A_PAYLOAD = {
     "name", "title", "api_mode", "aliases", "rank", "base_url", "base_url_env", "key_env", "key_required",
-    "auth_style", "headers", "default_model", "models", "models_path", "codes", "refine", "sign", "engine",
+    "auth_style", "headers", "default_model", "models", "models_path", "open_list", "codes", "refine", "sign",
+    "engine",
 }  # fmt: skip
 """Fields of a provider that say where it is, who may ask it and what its errors mean."""
 

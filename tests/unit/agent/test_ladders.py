@@ -114,6 +114,24 @@ async def test_the_summary_at_a_limit_runs_no_calls_and_says_so():
 LONG = "word " * 400
 
 
+@pytest.mark.parametrize(("said", "looked_up"), [(10, False), (80, True)])
+async def test_a_window_that_nobody_told_is_looked_up_once_a_conversation_is_long(said, looked_up):
+    asked = []
+
+    def window(*names):
+        asked.append(names)
+        return 30_000
+
+    async with Bench(says("A summary."), says("Answer.")) as bench:
+        for number in range(said):
+            await bench.conversation.add(
+                Message(role="user", content=f"{number} {LONG}"), Message(role="assistant", content="Yes.")
+            )
+        await bench.ask("And now?", window=window)
+        assert bool(asked) is looked_up
+        assert any(isinstance(event, Compacted) for event in bench.events) is looked_up
+
+
 async def test_a_conversation_that_nears_its_window_is_summed_up_and_nothing_is_lost():
     async with Bench(says("A summary."), says("Answer."), context_window=1_000) as bench:
         for number in range(4):

@@ -6,8 +6,9 @@ import sys
 import pytest
 
 from hermes import discover
-from hermes.errors import ConfigError, UnknownName
-from hermes.providers.base import Registry
+from hermes.config import Secret
+from hermes.errors import ConfigError, HermesError, UnknownName
+from hermes.providers.base import Keys, Preferences, Registry, Resolver
 from hermes.providers.base.address import is_loopback
 
 ACME = """
@@ -41,12 +42,11 @@ def registry(home):
 
 
 def test_a_file_in_the_home_is_a_provider(home, drop):
-    path = drop("acme", aliases=("ac",))
+    drop("acme", aliases=("ac",))
     found = registry(home)
     assert "acme" in found.names()
     assert found.load("acme").title == "Acme"
     assert found.load("ac") is found.load("acme")
-    assert found.place("ac") == f"`{path}`"
     assert found.problems == ()
 
 
@@ -181,7 +181,6 @@ def test_an_installed_package_offers_a_provider(installed, tmp_path):
     found = registry(tmp_path)
     assert found.load("acme").title == "Acme"
     assert found.load("ac").name == "acme"
-    assert found.place("acme") == "`acme_hermes:PROVIDER`"
     with pytest.raises(ConfigError, match="`acme_hermes:NOTHING` cannot be loaded"):
         found.load("bad")
     assert len(found.problems) == 1
@@ -220,3 +219,26 @@ print(sorted(name for name in sys.modules if name.startswith("hermes.providers."
     assert ran.stdout.startswith("built in\n")
     assert "hermes.providers.scout" in ran.stdout
     assert "hermes.providers.openai" not in ran.stdout
+
+
+@pytest.mark.parametrize(
+    "variable",
+    sorted({name for one in Registry().all() for name in (*one.key_env, *one.base_url_env)}),
+)
+def test_reading_the_files_chooses_as_loading_them_all_would(variable, monkeypatch):
+    variables = {variable: "http://far.example/v1" if "KEY" not in variable else "k"}
+
+    def keys(name):
+        return Keys(name, Secret(variables[name]).split()) if name in variables else None
+
+    def choose():
+        resolver = Resolver(Registry(), Preferences(model="m"), variables.get, keys)
+        try:
+            choice = resolver.choose()
+        except HermesError as error:
+            return str(error)
+        return choice.endpoint.provider.name, choice.reason
+
+    by_reading = choose()
+    monkeypatch.setattr(Registry, "where", lambda self, _tells: self.all())
+    assert by_reading == choose()

@@ -349,3 +349,86 @@ def test_the_settings_of_one_provider_are_not_tried_on_all_the_others():
         considered("custom", provider="openai", **settings)
     with pytest.raises(NotConfigured, match="no key"):
         considered("openai", provider="nobody", **settings)
+
+
+GATE = {
+    "gate": "base_url='https://gate.example/v1', key_env=('GATE_KEY',), default_model='acme/one', "
+    "models=('acme/one', 'gate/own')",
+    "acme": "base_url='https://acme.example/v1', key_env=('ACME_KEY',), default_model='one', models=('one',)",
+}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "keys", "chosen"),
+    [
+        ("acme/one", "GATE_KEY", ("gate", "acme/one")),
+        ("acme/one", "GATE_KEY ACME_KEY", ("gate", "acme/one")),
+        ("acme/new", "GATE_KEY", ("gate", "acme/new")),
+        ("acme/new", "GATE_KEY ACME_KEY", ("acme", "new")),
+        ("acme:new", "GATE_KEY ACME_KEY", ("acme", "new")),
+        ("gate/acme/one", "GATE_KEY ACME_KEY", ("gate", "acme/one")),
+        ("gate/own", "GATE_KEY", ("gate", "gate/own")),
+        ("stranger/new", "GATE_KEY", ("gate", "stranger/new")),
+        ("one", "GATE_KEY ACME_KEY", ("acme", "one")),
+        ("acme", "GATE_KEY ACME_KEY", ("acme", "one")),
+    ],
+)
+@pytest.mark.parametrize("configured", [{"provider": "gate"}, {"model": "gate/acme/one"}])
+def test_a_configured_provider_that_routes_to_vendors_has_their_names_for_models(
+    with_files, wanted, keys, chosen, configured
+):
+    registry = with_files(**GATE)
+    endpoint = choose(wanted, dict.fromkeys(keys.split(), "k"), registry, **configured).endpoint
+    assert (endpoint.provider.name, endpoint.model) == chosen
+
+
+@pytest.mark.parametrize(("wanted", "missing"), [("acme", "no key for T"), ("custom/m", "needs a base URL")])
+def test_who_is_named_alone_or_needs_no_key_is_not_routed(with_files, wanted, missing):
+    with pytest.raises(NotConfigured, match=missing):
+        choose(wanted, {"GATE_KEY": "k"}, with_files(**GATE), provider="gate")
+
+
+def test_models_of_a_configured_server_may_begin_with_the_name_of_a_provider():
+    for wanted in ("Qwen/Qwen3-8B", "google/gemma-3", "mistral:7b"):
+        endpoint = choose(wanted, BASE, provider="custom").endpoint
+        assert (endpoint.provider.name, endpoint.model) == ("custom", wanted)
+
+
+@pytest.mark.parametrize("preferences", [{}, {"provider": "deepseek"}])
+def test_a_misspelt_provider_is_no_model_of_whoever_is_there(preferences):
+    keys = {"DEEPSEEK_API_KEY": "k"}
+    with pytest.raises(UnknownName, match="provider `deepsek`") as caught:
+        choose("deepsek/deepseek-chat", keys, **preferences)
+    assert "`deepseek`" in caught.value.hint
+    with pytest.raises(UnknownName):
+        choose(environment=keys, model="deepsek/deepseek-chat")
+    elsewhere = {**keys, "DEEPSEEK_BASE_URL": "http://127.0.0.1:1/v1"}
+    assert choose("org/m", elsewhere).endpoint.model == "org/m", "who moves a provider knows its models"
+
+
+@pytest.mark.parametrize("wanted", ["anthropc/x", "scuot"])
+def test_a_stand_in_that_nobody_has_is_not_sought_at_whoever_is_there(wanted):
+    resolver = Resolver(REGISTRY, Preferences(), BASE.get, lambda _name: None)
+    with pytest.raises(UnknownName):
+        resolver.choose_stand_in(wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("deepseek", ("deepseek", "")),
+        ("deepseek/deepseek-chat", ("deepseek", "deepseek-chat")),
+        ("deepseek:deepseek-chat", ("deepseek", "deepseek-chat")),
+        ("claude", ("anthropic", "")),
+        ("deepseek-v4-pro", ("deepseek", "deepseek-v4-pro")),
+    ],
+)
+def test_who_is_meant_by_a_name_needs_no_key(text, found):
+    provider, model = Resolver(REGISTRY, Preferences(), lambda _name: None, lambda _name: None).whose(text)
+    assert (provider.name, model) == found
+
+
+@pytest.mark.parametrize("preferences", [{}, {"provider": "custom"}, {"provider": "nobody"}])
+def test_a_name_that_nobody_has_is_unknown_whatever_is_configured(preferences):
+    with pytest.raises(UnknownName):
+        Resolver(REGISTRY, Preferences(**preferences), BASE.get, lambda _name: None).whose("deepsek")

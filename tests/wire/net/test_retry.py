@@ -175,6 +175,16 @@ async def test_the_caller_may_give_up_before_a_wait(client, naps):
     assert (len(server.requests), len(naps)) == (2, 1)
 
 
+async def test_a_wait_that_the_caller_declines_costs_nothing(client, naps):
+    async with ScriptedServer(http_reply(503)) as server:
+        for _ in range(20):
+            with pytest.raises(HttpStatus):
+                await post(client, server.url, may_retry=lambda *_: False)
+        with pytest.raises(HttpStatus):
+            await post(client, server.url)
+    assert len(naps) == 2
+
+
 async def test_the_last_failure_is_raised_with_what_the_server_said(client, naps):
     async with ScriptedServer(http_reply(503, b"x" * 70_000, retry_after=2, x_a="b")) as server:
         with pytest.raises(HttpStatus) as caught:

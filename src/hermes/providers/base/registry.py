@@ -65,10 +65,6 @@ class Registry:
         """A provider by its name or an alias."""
         return self._find(name).provider
 
-    def place(self, name: str) -> str:
-        """Where a provider comes from, in words for a person."""
-        return self._find(name).place
-
     def is_known(self, name: str) -> bool:
         return _normal(name) in self._sources or _normal(name) in self._claims
 

@@ -76,20 +76,23 @@ class Resolver(msgspec.Struct, frozen=True):
         named, model = self._named(wanted, preferred)
         provider = named or preferred
         if provider is None:
-            return self._choose_offered(model or default)
+            return self._known(self._choose_offered(model or default), model or default)
         is_preferred = preferred is None or preferred is provider
         model = model or (default if is_preferred else "") or provider.default_model
         mine = self.preferences if is_preferred else Preferences()
-        return self._choice(provider, model, mine, "asked for" if named else "configured")
+        choice = self._choice(provider, model, mine, "asked for" if named else "configured")
+        return choice if named else self._known(choice, wanted)
 
     def choose_stand_in(self, wanted: str) -> Choice:
-        """Who answers when another cannot.
+        """Who answers when another cannot: somebody named, or a model of the configured provider.
 
         An address and a key that the settings give to nobody in particular are not for a stand-in.
         """
         preferred, _ = self._preferred()
         if preferred is not None:
             return self.choose(wanted)
+        if self._named(wanted, None)[0] is None:
+            raise self.registry.unknown("provider", wanted.partition("/")[0])
         limits = msgspec.structs.replace(self.preferences, model="", base_url="", api_key=None)
         return msgspec.structs.replace(self, preferences=limits).choose(wanted)
 
@@ -105,6 +108,23 @@ class Resolver(msgspec.Struct, frozen=True):
         is_open = preferred is None and not self.preferences.provider and _takes_any_address(provider)
         mine = self.preferences if preferred is provider or is_open else Preferences()
         return self._choice(provider, model, mine, "asked for")
+
+    def without_key(self, provider: Provider) -> Endpoint:
+        """Where a provider is, for what it tells everybody."""
+        endpoint = self._addressed(provider, "", Preferences())
+        return msgspec.structs.replace(endpoint, api_key=None, spare_keys=())
+
+    def whose(self, text: str) -> tuple[Provider, str]:
+        """The provider that a text names or whose model it is, and the model, empty where none is named."""
+        preferred = None
+        with suppress(ConfigError, UsageError):  # as in `consider`
+            preferred, _ = self._preferred()
+        provider, model = self._named(text, preferred)
+        if preferred is not None and (text in preferred.models or ("/" in text and _takes(preferred, text))):
+            provider = provider or preferred
+        if provider is None:
+            raise self.registry.unknown("provider", text)
+        return provider, model
 
     def local(self) -> list[Endpoint]:
         """The endpoints that may be on this machine, by rank, and are looked for there alone."""
@@ -127,18 +147,38 @@ class Resolver(msgspec.Struct, frozen=True):
         return self._named(self.preferences.model, None)
 
     def _named(self, text: str, preferred: Provider | None) -> tuple[Provider | None, str]:
-        """The provider that a text names, itself or by a model that it alone lists; and the model."""
-        if not text:
-            return None, ""
+        """The provider that a text names, itself or by a model that it alone lists; and the model.
+
+        No provider is named where the text is a model of the preferred one, also one that begins with
+        another's name: servers that route to many vendors call a model `VENDOR/MODEL`.
+        """
+        if not text or (preferred is not None and text in preferred.models):
+            return None, text
         name, model = self.registry.split_model(text)
         if name:
-            return self.registry.load(name), model
-        if preferred is not None and (not preferred.models or text in preferred.models):
+            provider = self.registry.load(name)
+            if preferred is not None and self._is_routed(text, provider, preferred):
+                return None, text
+            return provider, text if text in provider.models else model
+        if preferred is not None and not preferred.models:
             return None, text
         owners = self.registry.owners(text)
         if len(owners) > 1:
             raise self.registry.several(text, owners)
         return (owners[0] if owners else None), text
+
+    def _is_routed(self, text: str, named: Provider, preferred: Provider) -> bool:
+        """Whether a text that names a provider can only be meant for the preferred one."""
+        lacks_key = named.key_required and not any(map(self.keys, named.key_env))
+        is_model = any(mark in text for mark in "/:")
+        return named is not preferred and lacks_key and is_model and _takes(preferred, text)
+
+    def _known(self, choice: Choice, wanted: str) -> Choice:
+        """The choice, unless what was wanted names a provider that there is not."""
+        provider, host = choice.endpoint.provider, address.host(choice.endpoint.base_url)
+        if "/" in wanted and host in choice.own_hosts and not _takes(provider, wanted):
+            raise self.registry.unknown("provider", wanted.partition("/")[0])
+        return choice
 
     def _choose_offered(self, model: str) -> Choice:
         if self.preferences.base_url:
@@ -221,6 +261,12 @@ def _limited(provider: Provider, preferences: Preferences) -> Provider:
     limits = {"max_tokens": preferences.max_tokens, "context_window": preferences.context_window}
     given = {name: limit for name, limit in limits.items() if limit is not None}
     return msgspec.structs.replace(provider, **given) if given else provider
+
+
+def _takes(provider: Provider, model: str) -> bool:
+    """Whether a model may have this name, as far as the provider's list tells: not a path if none is one."""
+    listed = provider.models
+    return not listed or model in listed or ("/" in model and any("/" in known for known in listed))
 
 
 def _takes_any_address(provider: Provider) -> bool:
