@@ -59,6 +59,25 @@ async def test_a_person_is_asked_and_what_they_say_is_done(terminal, precious, t
     assert server.refusals == []
 
 
+async def test_calls_side_by_side_are_asked_about_one_after_the_other(terminal, tmp_path):
+    for name in ("one.env", "two.env"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ".env").write_text(f"WORD={name}\n")
+    both = calls(("read_file", {"path": "one.env/.env"}), ("read_file", {"path": "two.env/.env"}))
+    async with ChatSimulator(both, says("I have seen one.")) as server:
+        arguments = ("chat", "-q", "look", "-m", "custom/m", "--tools", "file")
+        screen = terminal(*arguments, CUSTOM_BASE_URL=server.base_url)
+        assert "one.env" in await on_screen(screen.wait_for, r"\[y/N\]")
+        screen.type("n\n")
+        assert "two.env" in await on_screen(screen.wait_for, r"\[y/N\]")
+        screen.type("y\n")
+        await on_screen(screen.wait_for, r"I have seen one\.")
+        assert await on_screen(screen.leave) == 0
+    refused, read = (message["content"] for message in server.bodies[1]["messages"][-2:])
+    assert "not consented" in refused
+    assert "WORD=two.env" in read
+
+
 async def test_ctrl_c_at_the_question_returns_at_once_and_does_nothing(terminal, precious, hermes):
     async with ChatSimulator(DELETE, says("no")) as server:
         screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)

@@ -16,6 +16,7 @@ class Consent:
         self._border = border
         self._stdin = stdin
         self._given = given
+        self._turn = asyncio.Lock()
 
     async def __call__(self, wanted: Approval) -> bool:
         action = one_line(self._border.redact(wanted.action), _SHOWN_ACTION)
@@ -25,8 +26,9 @@ class Consent:
         if self._stdin is None:
             self._border.say(f"not done, nobody is here to ask: {action}\nhint: `--yes` allows it beforehand")
             return False
-        self._border.say(f"{action}\nmay this be done? {wanted.reason} [y/N]")
-        answer = await _line(self._stdin)
+        async with self._turn:  # calls that run side by side ask one after the other
+            self._border.say(f"{action}\nmay this be done? {wanted.reason} [y/N]")
+            answer = await _line(self._stdin)
         return answer.strip().lower() in ("y", "yes")
 
 
