@@ -1,9 +1,10 @@
 """What every simulated model server does: takes requests, refuses or answers by its script, remembers."""
 
 import asyncio
-import json
 from collections.abc import Callable
 from typing import Any, Self
+
+import msgspec
 
 from simulators.scripted import Exchange, Received, ScriptedServer
 
@@ -72,7 +73,7 @@ class ModelSimulator:
 
     def answer(self, request: Received) -> bytes:
         self.headers.append(request.headers)
-        body = json.loads(request.body)
+        body = msgspec.json.decode(request.body)
         self.bodies.append(body)
         is_checked = len(self.bodies) % self.checks_every == 0
         problem = self.problem_with(request, body) if is_checked else None

@@ -4,6 +4,7 @@ Every simulated model thinks before it calls a tool, and signs its thoughts wher
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from hermes.config import Config, load
@@ -27,6 +28,10 @@ class Wire(NamedTuple):
     fails: Callable[..., Reply]
     listed: str
     """Where a request has its messages."""
+    usage: dict[str, Any]
+    """What the server says that a call took; a test may change it."""
+    counted: tuple[str, ...]
+    """The fields of `usage` that count the request."""
 
     def settings(self, home: object, server: ModelSimulator | str, **variables: str) -> Config:
         """The settings of a run that asks this server."""
@@ -44,7 +49,9 @@ def _unmarked(value: Any) -> Any:
         case dict():
             return {key: _unmarked(item) for key, item in value.items() if key != "cache_control"}
         case list():
-            return [_unmarked(item) for item in value if not (isinstance(item, dict) and "cachePoint" in item)]
+            return [
+                _unmarked(item) for item in value if not (isinstance(item, dict) and "cachePoint" in item)
+            ]
         case _:
             return value
 
@@ -54,9 +61,10 @@ def _messages_calls(*wanted: tuple[str, Any]) -> Reply:
     return anthropic_messages.answers(anthropic_messages.thinks(THOUGHT), *uses)
 
 
+_TOLD_ITS_WINDOW = chat_completions.Extras(fields=frozenset({"options"}))
 WIRES = {
     "chat_completions": Wire(
-        chat_completions.ChatSimulator,
+        partial(chat_completions.ChatSimulator, extras=_TOLD_ITS_WINDOW),
         "custom/m",
         "CUSTOM_BASE_URL",
         {"CUSTOM_API_KEY": KEY},
@@ -64,6 +72,8 @@ WIRES = {
         lambda *wanted: chat_completions.calls(*wanted, reasoning_content=THOUGHT),
         chat_completions.fails,
         "messages",
+        chat_completions.USAGE,
+        ("prompt_tokens", "total_tokens"),
     ),
     "anthropic_messages": Wire(
         anthropic_messages.MessagesSimulator,
@@ -74,6 +84,8 @@ WIRES = {
         _messages_calls,
         anthropic_messages.fails,
         "messages",
+        anthropic_messages.USAGE,
+        ("input_tokens",),
     ),
     "codex_responses": Wire(
         codex_responses.ResponsesSimulator,
@@ -84,6 +96,8 @@ WIRES = {
         lambda *wanted: codex_responses.calls(*wanted, thought=THOUGHT),
         codex_responses.fails,
         "input",
+        codex_responses.USAGE,
+        ("input_tokens", "total_tokens"),
     ),
     "bedrock_converse": Wire(
         bedrock_converse.ConverseSimulator,
@@ -94,5 +108,7 @@ WIRES = {
         lambda *wanted: bedrock_converse.calls(*wanted, before=[bedrock_converse.thought(THOUGHT)]),
         bedrock_converse.fails,
         "messages",
+        bedrock_converse.USAGE,
+        ("inputTokens", "totalTokens"),
     ),
 }
