@@ -56,6 +56,10 @@ def _unmarked(value: Any) -> Any:
             return value
 
 
+def _is_cache_point(value: Any) -> bool:
+    return isinstance(value, dict) and "cachePoint" in value
+
+
 def _messages_calls(*wanted: tuple[str, Any]) -> Reply:
     uses = [anthropic_messages.uses(name, arguments) for name, arguments in wanted]
     return anthropic_messages.answers(anthropic_messages.thinks(THOUGHT), *uses)

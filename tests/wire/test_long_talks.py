@@ -31,12 +31,11 @@ def folder(tmp_path, monkeypatch):
 
 async def talk(wire, server, home, *questions, **variables):
     """Ask one after the other in one session; returns the answers and all events."""
-    events, answers = [], []
+    events = []
     config = wire.settings(home, server, HERMES_AGENT_MAX_TURNS="500", **variables)
     async with Runtime(config) as runtime:
         dialogue = runtime.converse(Terms(model=wire.model, tools=("file",)))
-        for question in questions:
-            answers.append(await dialogue.ask(question, events.append))
+        answers = [await dialogue.ask(question, events.append) for question in questions]
         stored = await runtime.store().messages(answers[0].session_id)
     return answers, events, stored
 
