@@ -165,7 +165,7 @@ TIGHT = {
 async def test_an_interrupt_while_it_sums_up(wire, folder, limit):
     talk = Talk(wire, folder / "home")
     asks_for_summary, settings = TIGHT[limit]
-    first = wire.says("Fine.") if limit == "a window" else wire.calls(("list_files", {"path": "."}))
+    first = wire.says("Indeed. " * 700) if limit == "a window" else wire.calls(("list_files", {"path": "."}))
 
     def reply(body, *rest):
         if server.stalled.is_set():
