@@ -13,6 +13,7 @@ from hermes.events import ToolFinished
 from hermes.protocols import Document, SearchRow
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
+from hermes.tools.web.reader.files import read_file
 from simulators.chat_completions import ChatSimulator, calls, says
 
 KEY = "sk-live/0123456789+abcdef"
