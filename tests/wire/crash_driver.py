@@ -54,10 +54,8 @@ async def chat(home, url, name, questions, acknowledged):
 
     async def append_and_tell(store, session_id, messages):
         await append(store, session_id, messages)
-        written = "".join(
-            f"{message.role} {message.content} {message.tool_call_id}"[:200] for message in messages
-        )
-        os.write(acknowledged, (json.dumps([name, written]) + "\n").encode())
+        kept = "".join(map(written, messages))
+        os.write(acknowledged, (json.dumps([name, kept]) + "\n").encode())
 
     Store.append = append_and_tell
     async with Runtime(config) as runtime:
@@ -140,7 +138,6 @@ def main(act, folder, times, seed):
     asyncio.run(begin(path))
     ports, port_to = os.pipe()
     refusals, refusals_to = os.pipe()
-    os.set_blocking(refusals, False)
     server = forked(serve, port_to, refusals_to)
     with os.fdopen(ports) as lines:
         url = lines.readline().strip()
@@ -149,6 +146,7 @@ def main(act, folder, times, seed):
     finally:
         time.sleep(0.05)
         os.kill(server, signal.SIGKILL)
+        os.waitpid(server, 0)
     os.close(refusals_to)
     with os.fdopen(refusals) as lines:
         report["refusals"] = lines.read().splitlines()
