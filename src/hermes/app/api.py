@@ -26,8 +26,8 @@ class Agent:
     or tool names, None for what the settings say. With `output_schema`, a JSON Schema, each answer is
     data that keeps it, in `parsed`.
     `approve` is asked before what needs a person's consent; without it the answer is no.
-    Questions to one agent belong to one session, and are answered one after the other. Use it as an async context manager,
-    or call `run_sync` from code without an event loop.
+    Questions to one agent belong to one session, and are answered one after the other. Use it as an
+    async context manager, or call `run_sync` from code without an event loop.
     """
 
     def __init__(
