@@ -59,6 +59,21 @@ async def test_four_hundred_tool_turns_are_accepted_and_kept(wire, folder):
     assert_only_grows([wire.messages(body) for body in server.bodies[::9]])
 
 
+async def test_what_matters_is_remembered_at_the_end(wire, folder):
+    keeps = {"action": "add", "text": "The user likes the sky."}
+    script = [*[wire.calls(LOOK), wire.says("It is blue.")] * 4, wire.calls(("memory", keeps))]
+    async with wire.simulator(*script) as server:
+        async with Runtime(wire.settings(folder / "home", server)) as runtime:
+            dialogue = runtime.converse(Terms(model=wire.model, tools=("file", "memory")))
+            for number in range(4):
+                answer = await dialogue.ask(f"what is it, {number}?", lambda _event: None)
+            await dialogue.end(lambda _event: None)
+            stored = await runtime.store().messages(answer.session_id)
+        assert server.refusals == []
+    assert "The user likes the sky." in (folder / "home" / "memory.md").read_text()
+    assert stored == answer.messages
+
+
 class Script:
     """Replies one after the other, but a summary to whoever asks for one; every call is counted."""
 

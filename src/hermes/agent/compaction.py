@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from hermes.agent.prompt import is_reminder
 from hermes.messages import Message
 
 SUMMARISE = """\
@@ -112,7 +113,11 @@ def _first_unseen(messages: Sequence[Message]) -> int:
 
 
 def _last_question(messages: Sequence[Message]) -> int:
-    return next((at for at in range(len(messages) - 1, -1, -1) if messages[at].role == "user"), len(messages))
+    """Where a person spoke last; what the loop says in between is part of the work on that."""
+    for at in range(len(messages) - 1, -1, -1):
+        if messages[at].role == "user" and not is_reminder(messages[at]):
+            return at
+    return len(messages)
 
 
 def _size(message: Message) -> int:

@@ -249,6 +249,7 @@ class Turn:
         request = Request(messages=messages, tools=memory, session_id=self._conversation.session_id)
         try:
             served = await self._chain.send(request, self._emit_notices)
+            self._spend(served.endpoint, served.response.usage)
             await self._runner.run(served.response.tool_calls or ())
         except HermesError as error:
             self._emit(Notice(f"nothing more was kept in memory: {error}", error.hint))

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.agent import compaction
+from hermes.agent.prompt import LIMIT_REACHED
 from hermes.messages import Image, Message, ToolCall
 
 
@@ -35,6 +36,11 @@ def test_smaller_windows_are_used_further():
 
 def test_the_running_question_stays_whole_however_long_it_is():
     talk = [user(), answer(), user(), *loop("a", size=4_000), *loop("b", size=4_000)]
+    assert compaction.cut(talk, 10) == 2
+
+
+def test_what_the_loop_says_is_no_question():
+    talk = [user(), answer(), user(), *loop("a", size=4_000), user(LIMIT_REACHED.format("5 model calls"))]
     assert compaction.cut(talk, 10) == 2
 
 
