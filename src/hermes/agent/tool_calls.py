@@ -12,7 +12,7 @@ import msgspec
 
 from hermes.agent.send import Emit
 from hermes.agent.untrusted import Guard, fenced
-from hermes.errors import ToolError
+from hermes.errors import HermesError, ToolError
 from hermes.events import ToolFinished, ToolProgress, ToolStarted
 from hermes.messages import BadArguments, ToolCall
 from hermes.protocols import Toolbox, ToolResult, progress
@@ -121,7 +121,7 @@ class ToolRunner:
         told = progress.set(lambda text: self._emit(ToolProgress(call.id or "", call.name, text)))
         try:
             result = await self._tools.call(call.name, ready.arguments)
-        except ToolError as error:
+        except HermesError as error:  # whatever a tool ran into is no reason to lose what its siblings bring
             return failure(str(error))
         finally:
             progress.reset(told)
