@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,26 @@ async def test_ctrl_c_keeps_the_partial_answer_once(hermes, mode):
     shown = await hermes("sessions", "list", "--json")
     [session] = shown.json() if isinstance(shown.json(), list) else shown.json()["sessions"]
     assert "so far so good" in (await hermes("sessions", "show", session["id"])).out
+
+
+async def test_ctrl_c_ends_a_running_tool_and_the_session_goes_on(hermes):
+    started = hermes.home.parent / "started"
+    sleeps = {"command": "echo $$ > started; exec sleep 30"}
+    async with ChatSimulator(calls(("terminal", sleeps)), says("Here again.")) as server:
+        asked = "chat", "-q", "x", "-m", "custom/m", "--tools", "terminal"
+        process = await hermes.start(*asked, **settings(server))
+        process.stdin.close()
+        while not (started.exists() and started.read_text()):
+            await asyncio.sleep(0.02)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, err = await asyncio.wait_for(process.communicate(), 10)
+        assert time.monotonic() - began < 2  # with the interpreter's own end
+        assert (process.returncode, b"Traceback" in err) == (130, False)
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(started.read_text()), 0)
+        outcome = await hermes("chat", "-c", "-q", "still there?", "-m", "custom/m", **settings(server))
+        assert (outcome.code, outcome.out, server.refusals) == (0, "Here again.\n", [])
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="needs /proc to see what is loaded")

@@ -46,6 +46,12 @@ BLOCKS_OF = {
     "user": {"text", "image", "tool_result"},
     "assistant": {"text", "thinking", "redacted_thinking", "tool_use"},
 }
+USAGE = {
+    "input_tokens": 10,
+    "cache_read_input_tokens": 100,
+    "cache_creation_input_tokens": 5,
+    "output_tokens": 7,
+}
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 ID = re.compile(r"[a-zA-Z0-9_-]+")
 MANUAL_ONLY = re.compile(r"claude-3-7|(opus|sonnet)-4-(0|1|2025)|-4-5")
@@ -127,10 +133,8 @@ def raw(reply: bytes) -> Reply:
 
 
 def whole(blocks: Sequence[Block], stop: str, *, model: str = "m", **fields: Any) -> dict[str, Any]:
-    usage = {"input_tokens": 10, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 5}
-    usage["output_tokens"] = 7
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": list(blocks)}
-    return {**message, "stop_reason": stop, "stop_sequence": None, "usage": usage, **fields}
+    return {**message, "stop_reason": stop, "stop_sequence": None, "usage": {**USAGE}, **fields}
 
 
 def events(message: dict[str, Any], *, size: int = 4) -> list[dict[str, Any]]:

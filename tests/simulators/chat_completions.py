@@ -44,6 +44,7 @@ KEYS = {
     "assistant": {"role", "content", "tool_calls", "name", "refusal"},
     "tool": {"role", "content", "tool_call_id"},
 }
+USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -240,11 +241,10 @@ def _refuse_content(message: dict[str, Any]) -> str | None:
 def _answer(
     body: dict[str, Any], message: dict[str, Any], deltas: list[Any], last: dict[str, Any], finish: str | None
 ) -> bytes:
-    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     known = {"id": "c1", "created": 1, "model": body["model"]}
     if not body.get("stream"):
         choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
-        whole = {**known, "object": "chat.completion", "choices": [choice], "usage": usage}
+        whole = {**known, "object": "chat.completion", "choices": [choice], "usage": USAGE}
         return http_reply(200, json.dumps(whole).encode(), content_type="application/json")
     events = [
         {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]}
@@ -253,7 +253,7 @@ def _answer(
     if finish is not None:
         events.append({"choices": [{"index": 0, "delta": last, "finish_reason": finish}]})
         if body.get("stream_options"):
-            events.append({"choices": [], "usage": usage})
+            events.append({"choices": [], "usage": USAGE})
     known["object"] = "chat.completion.chunk"
     lines = [f"data: {json.dumps({**known, **event})}\n\n" for event in events]
     stream = "".join([*lines, "data: [DONE]\n\n"] if finish is not None else lines).encode()

@@ -37,6 +37,10 @@ TOP_LEVEL = {
     "model", "store", "instructions", "max_output_tokens", "stream", "reasoning", "include", "text", "tools",
     "tool_choice", "parallel_tool_calls", "prompt_cache_key", "input", "temperature",
 }  # fmt: skip
+USAGE = {
+    "input_tokens": 10, "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 0},
+    "output_tokens": 5, "output_tokens_details": {"reasoning_tokens": 2}, "total_tokens": 15,
+}  # fmt: skip
 SERVER_TOOLS = ({"type": "web_search"},)
 """Tools that the vendor runs on its own side."""
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -125,13 +129,9 @@ def raw(reply: bytes) -> Reply:
 
 
 def response(output: Any, *, model: str = "m", status: str = "completed", **fields: Any) -> dict[str, Any]:
-    usage = {
-        "input_tokens": 10, "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 0},
-        "output_tokens": 5, "output_tokens_details": {"reasoning_tokens": 2}, "total_tokens": 15,
-    }  # fmt: skip
     whole = {
         "id": "resp_1", "object": "response", "created_at": 1.0, "model": model, "status": status,
-        "output": list(output), "usage": usage, "error": None, "incomplete_details": None,
+        "output": list(output), "usage": {**USAGE}, "error": None, "incomplete_details": None,
         "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "instructions": None, "metadata": {},
         "temperature": 1.0, "top_p": 1.0,
     }  # fmt: skip

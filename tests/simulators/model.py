@@ -1,10 +1,26 @@
 """What every simulated model server does: takes requests, refuses or answers by its script, remembers."""
 
-import json
+import asyncio
 from collections.abc import Callable
 from typing import Any, Self
 
+import msgspec
+
 from simulators.scripted import Exchange, Received, ScriptedServer
+
+
+class Unfinished(bytes):
+    """The beginning of a reply. Nothing follows it; the server waits for the client to leave."""
+
+
+def stalls(reply: Callable[..., bytes], share: float) -> Callable[..., bytes]:
+    """Send this share of a reply and no more."""
+
+    def begin(*asked: Any) -> bytes:
+        whole = reply(*asked)
+        return Unfinished(whole[: int(len(whole) * share)])
+
+    return begin
 
 
 class ModelSimulator:
@@ -15,11 +31,14 @@ class ModelSimulator:
     """
 
     prefix = ""
+    checks_every = 1
+    """One of so many requests is checked: in a long talk each repeats all of those before it."""
 
     def __init__(self, *script: Callable[..., bytes]) -> None:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.refusals: list[str] = []
+        self.stalled = asyncio.Event()
         self._script = script
         self._server = ScriptedServer(self._serve)
 
@@ -45,14 +64,19 @@ class ModelSimulator:
 
     async def _serve(self, exchange: Exchange) -> None:
         assert exchange.request is not None
-        await exchange.send(self.answer(exchange.request))
+        reply = self.answer(exchange.request)
+        await exchange.send(reply)
+        if isinstance(reply, Unfinished):
+            self.stalled.set()
+            await exchange.client_left()
         exchange.close()
 
     def answer(self, request: Received) -> bytes:
         self.headers.append(request.headers)
-        body = json.loads(request.body)
+        body = msgspec.json.decode(request.body)
         self.bodies.append(body)
-        problem = self.problem_with(request, body)
+        is_checked = len(self.bodies) % self.checks_every == 0
+        problem = self.problem_with(request, body) if is_checked else None
         if problem:
             self.refusals.append(problem)
             return self.refused(problem)

@@ -92,6 +92,20 @@ async def test_an_agent_with_chosen_tools_offers_only_those(home):
         assert "tools" not in server.bodies[1]
 
 
+async def test_questions_asked_at_once_are_answered_one_after_the_other(home):
+    def reply(body):
+        looks = body["messages"][-1]["role"] == "user"
+        return (calls(("web_search", {"query": "provider"})) if looks else says("Yes."))(body)
+
+    async with ChatSimulator(reply) as server:
+        config = settings(home, CUSTOM_BASE_URL=server.base_url)
+        async with hermes.Agent("custom/m", config=config) as agent:
+            first, second = await asyncio.gather(agent.run("one?"), agent.run("two?"))
+        assert server.refusals == []
+    assert first.session_id == second.session_id
+    assert [message.role for message in second.messages] == ["user", "assistant", "tool", "assistant"] * 2
+
+
 async def test_an_unknown_model_is_said_when_asked(home):
     async with hermes.Agent("nope/m", config=settings(home)) as agent:
         with pytest.raises(UnknownName):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from hermes.agent.prompt import is_reminder
 from hermes.messages import Message
 
 SUMMARISE = """\
@@ -57,13 +58,25 @@ def cut(messages: Sequence[Message], keep: int) -> int:
 
 
 def cleared(messages: Sequence[Message], keep: int) -> tuple[Message, ...]:
-    """The messages with long tool results left out, all but those in the last `keep` tokens."""
-    tokens = 0
-    kept: list[Message] = []
-    for message in reversed(messages):
+    """The messages with long tool results left out, all but those in the last `keep` tokens.
+
+    Results that the model has not seen yet stay, however long they are.
+    """
+    unseen = _first_unseen(messages)
+    tokens = estimate(messages[unseen:])
+    seen: list[Message] = []
+    for message in reversed(messages[:unseen]):
         tokens += _size(message)
-        kept.append(message if tokens <= keep else _without_result(message))
-    return tuple(reversed(kept))
+        seen.append(message if tokens <= keep else _without_result(message))
+    return (*reversed(seen), *messages[unseen:])
+
+
+def clipped(messages: Sequence[Message], tokens: int) -> tuple[Message, ...]:
+    """The messages with results that the model has not seen yet cut in the middle, to fit into `tokens`."""
+    unseen = _first_unseen(messages)
+    room = max(tokens - estimate(messages[:unseen]), 0) * _CHARACTERS_PER_TOKEN
+    share = room // max(1, len(messages) - unseen)
+    return (*messages[:unseen], *(_without_middle(message, share) for message in messages[unseen:]))
 
 
 def digest(messages: Sequence[Message]) -> str:
@@ -86,8 +99,25 @@ def _without_result(message: Message) -> Message:
     return msgspec.structs.replace(message, content=note, images=())
 
 
+def _without_middle(message: Message, characters: int) -> Message:
+    text, half = message.content or "", max(characters, _WORTH_CLEARING) // 2
+    if message.role != "tool" or len(text) <= 3 * half:
+        return message
+    note = f"[… {len(text) - 2 * half} characters left out to save room …]"
+    return msgspec.structs.replace(message, content=f"{text[:half]}\n{note}\n{text[-half:]}")
+
+
+def _first_unseen(messages: Sequence[Message]) -> int:
+    """Where the results of the newest calls begin; at the end when the last word is somebody's."""
+    return next((at + 1 for at in range(len(messages) - 1, -1, -1) if messages[at].role != "tool"), 0)
+
+
 def _last_question(messages: Sequence[Message]) -> int:
-    return next((at for at in range(len(messages) - 1, -1, -1) if messages[at].role == "user"), len(messages))
+    """Where a person spoke last; what the loop says in between is part of the work on that."""
+    for at in range(len(messages) - 1, -1, -1):
+        if messages[at].role == "user" and not is_reminder(messages[at]):
+            return at
+    return len(messages)
 
 
 def _size(message: Message) -> int:

@@ -29,12 +29,21 @@ from hermes.agent.prompt import (
 )
 from hermes.agent.room import Room
 from hermes.agent.send import Emit
-from hermes.agent.tool_calls import ToolRunner
+from hermes.agent.tool_calls import ToolRunner, failure
 from hermes.agent.untrusted import Guard
 from hermes.errors import ContextOverflow, HermesError, InvalidResponse
 from hermes.events import Answer, Event, Notice, Reasoning, Text, Used
 from hermes.messages import FinishReason, Image, Message, NormalizedResponse, ToolCall, Usage
-from hermes.protocols import Effort, Endpoint, Expectation, Mismatch, Request, Toolbox, ToolChoice
+from hermes.protocols import (
+    Effort,
+    Endpoint,
+    Expectation,
+    Mismatch,
+    Request,
+    Toolbox,
+    ToolChoice,
+    ToolResult,
+)
 
 Price = Callable[[str, str, Usage], float | None]
 """What a call costs in US dollars, from provider, model and usage; None when that is unknown."""
@@ -50,6 +59,7 @@ _STRANGE_ROUNDS = 3
 """Rounds of calls to tools that do not exist, in a row, before a model is given up."""
 _LONG = 20_000
 """Tokens from which on it is worth asking how long a conversation may be."""
+_INTERRUPTED = failure("interrupted before it ended")
 
 
 RAISE_LIMITS = "the settings that begin with `agent.max_` say how much one answer may take"
@@ -274,12 +284,7 @@ class Turn:
     async def _run_calls(self, calls: Sequence[ToolCall]) -> None:
         self._parts.clear()
         results = await self._runner.run(calls)
-        await self._conversation.add(
-            *(
-                Message(role="tool", tool_call_id=call.id, content=result.text, is_error=result.is_error)
-                for call, result in zip(calls, results, strict=True)
-            )
-        )
+        await self._conversation.add(*map(_result_message, calls, results))
         for result in results:
             self._sources.add(result.sources)
         self._count_strange_rounds(calls)
@@ -348,15 +353,14 @@ class Turn:
 
     async def _keep_partial(self) -> None:
         """Leave a history the next call accepts: every call answered, the unfinished text kept."""
-        last = self._last()
-        unanswered = [
-            Message(role="tool", tool_call_id=call.id, content="interrupted", is_error=True)
-            for call in last.tool_calls
+        finished = self._runner.finished
+        results = [
+            _result_message(call, finished.get(call.id, _INTERRUPTED)) for call in self._last().tool_calls
         ]
         text = "".join(self._said)
         closing = [Message(role="assistant", content=text, finish_reason="incomplete")] if text else []
-        if unanswered or closing:
-            await self._conversation.add(*unanswered, *closing)
+        if results or closing:
+            await self._conversation.add(*results, *closing)
 
     def _result(
         self, reason: FinishReason, response: NormalizedResponse | None, *, complete: bool = True
@@ -376,3 +380,7 @@ class Turn:
             complete=complete and reason != "length",
             cost=self._budget.cost,
         )
+
+
+def _result_message(call: ToolCall, result: ToolResult) -> Message:
+    return Message(role="tool", tool_call_id=call.id, content=result.text, is_error=result.is_error)

@@ -48,7 +48,7 @@ class Room:
     async def _shorten(self, limit: int) -> bool:
         before = self.tokens()
         keep = compaction.kept_tokens(limit)
-        if not self._clear(keep, limit) and not await self._sum_up(keep):
+        if not self._clear(keep, limit) and not await self._sum_up(keep) and not self._clip(limit):
             return False
         self._counted = self._seen = 0
         self._emit(Compacted(before, self.tokens()))
@@ -73,6 +73,13 @@ class Room:
             return False
         await self._conversation.summarise(place, await self._words_for(said[1:place]))
         return True
+
+    def _clip(self, limit: int) -> bool:
+        """Cut what was just brought in, where it is too long by itself."""
+        said = self._conversation.messages[1:]
+        shorter = compaction.clipped(said, limit)
+        self._conversation.shorten(shorter)
+        return shorter != said
 
     async def _words_for(self, messages: Sequence[Message]) -> str:
         """A summary by a model; where that fails, what was asked and answered, cut short."""

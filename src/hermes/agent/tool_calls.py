@@ -12,7 +12,7 @@ import msgspec
 
 from hermes.agent.send import Emit
 from hermes.agent.untrusted import Guard, fenced
-from hermes.errors import ToolError
+from hermes.errors import HermesError, ToolError
 from hermes.events import ToolFinished, ToolProgress, ToolStarted
 from hermes.messages import BadArguments, ToolCall
 from hermes.protocols import Toolbox, ToolResult, progress
@@ -38,7 +38,11 @@ class Ready(msgspec.Struct, frozen=True):
 
 
 class ToolRunner:
-    """Runs the calls of a response over one toolbox."""
+    """Runs the calls of a response over one toolbox.
+
+    `finished` holds the results of the last response's calls by their ids, also when the rest was
+    interrupted.
+    """
 
     def __init__(
         self,
@@ -53,12 +57,14 @@ class ToolRunner:
         self._emit = emit
         self._clock = clock
         self._nonce = nonce
+        self.finished: dict[str | None, ToolResult] = {}
 
     async def run(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """The results, in the order of the calls.
 
         What only reads runs side by side; what changes something runs alone, after all before it.
         """
+        self.finished.clear()
         is_unreadable = any(isinstance(call.parse(), BadArguments) for call in calls)
         ready = [await self._prepare(call, is_unreadable) for call in calls]
         results: list[ToolResult] = []
@@ -107,14 +113,15 @@ class ToolRunner:
             )
         )
         text = result.text if result.trusted else fenced(result.text, self._nonce())
-        return msgspec.structs.replace(result, text=text)
+        self.finished[call.id] = msgspec.structs.replace(result, text=text)
+        return self.finished[call.id]
 
     async def _call(self, ready: Ready) -> ToolResult:
         call = ready.call
         told = progress.set(lambda text: self._emit(ToolProgress(call.id or "", call.name, text)))
         try:
             result = await self._tools.call(call.name, ready.arguments)
-        except ToolError as error:
+        except HermesError as error:  # whatever a tool ran into is no reason to lose what its siblings bring
             return failure(str(error))
         finally:
             progress.reset(told)

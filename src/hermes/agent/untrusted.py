@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from hermes.agent.prompt import is_reminder
 from hermes.messages import Message
 from hermes.protocols import Approval, Approver, Effect, ToolResult
 
@@ -52,9 +53,14 @@ class Guard:
         self._is_tainted = False
 
     def hear(self, messages: Iterable[Message]) -> None:
-        """Take note of what was said: the addresses the user gave, and strangers' words among the results."""
+        """Take note of what was said: the addresses the user gave, and strangers' words among the results.
+
+        A summary and a reminder stand where the user speaks, but no person wrote them.
+        """
         for message in messages:
             if message.role == "user":
+                if message.replaces or is_reminder(message):
+                    continue
                 self._given.update(map(_canonical, _urls(message.content or "")))
             elif message.role == "tool" and _FENCE.fullmatch(message.content or ""):
                 self._is_tainted = True
@@ -76,9 +82,11 @@ class Guard:
         return _NOT_ALLOWED.format(reason)
 
     def _doubt(self, arguments: Mapping[str, Any], effect: Effect) -> str | None:
-        urls = [url for text in _texts(arguments) for url in _urls(text)]
-        if any(self._holds_secret(url) for url in urls):
-            return "an address in it repeats a secret"
+        texts = list(_texts(arguments))
+        urls = [url for text in texts for url in _urls(text)]
+        # What is looked up may leave this machine, with an address in it or without.
+        if any(map(self._holds_secret, texts if effect == "reads" else urls)):
+            return "it repeats a secret"
         if not self._is_tainted:
             return None
         if effect == "changes":

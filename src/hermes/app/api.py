@@ -27,8 +27,8 @@ class Agent:
     or tool names, None for what the settings say. With `output_schema`, a JSON Schema, each answer is
     data that keeps it, in `parsed`.
     `approve` is asked before what needs a person's consent; without it the answer is no.
-    Questions to one agent belong to one session. Use it as an async context manager,
-    or call `run_sync` from code without an event loop.
+    Questions to one agent belong to one session, and are answered one after the other. Use it as an
+    async context manager, or call `run_sync` from code without an event loop.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Agent:
         self._runtime = Runtime(self._config, approve)
         self._dialogue: Dialogue | None = None
         self._running: set[asyncio.Task[Answer]] = set()
+        self._one_at_a_time = asyncio.Lock()
 
     async def run(self, question: str, images: Sequence[Image] = ()) -> Answer:
         """Ask, and wait for the whole answer. `images` are what the question is about."""
@@ -93,12 +94,10 @@ class Agent:
                 self._terms, session=going_on.session, history=going_on.history
             )
         self._runtime, self._dialogue = Runtime(self._config, self._approve), None
+        self._one_at_a_time = asyncio.Lock()  # one belongs to the event loop it was used in
 
     async def _ask(self, question: str, images: Sequence[Image], emit: Emit) -> Answer:
-        if self._dialogue is None:
-            await self._runtime.chooser.look_around(self._terms.model)
-            self._dialogue = self._runtime.converse(self._terms)
-        run = asyncio.ensure_future(self._dialogue.ask(question, emit, images))
+        run = asyncio.ensure_future(self._answer(question, images, emit))
         self._running.add(run)
         try:
             return await run
@@ -109,6 +108,13 @@ class Agent:
             raise Interrupted("the run was cancelled") from None
         finally:
             self._running.discard(run)
+
+    async def _answer(self, question: str, images: Sequence[Image], emit: Emit) -> Answer:
+        async with self._one_at_a_time:
+            if self._dialogue is None:
+                await self._runtime.chooser.look_around(self._terms.model)
+                self._dialogue = self._runtime.converse(self._terms)
+            return await self._dialogue.ask(question, emit, images)
 
 
 async def web_search(query: str, limit: int = 5, config: Config | None = None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.agent import compaction
+from hermes.agent.prompt import LIMIT_REACHED
 from hermes.messages import Image, Message, ToolCall
 
 
@@ -35,6 +36,11 @@ def test_smaller_windows_are_used_further():
 
 def test_the_running_question_stays_whole_however_long_it_is():
     talk = [user(), answer(), user(), *loop("a", size=4_000), *loop("b", size=4_000)]
+    assert compaction.cut(talk, 10) == 2
+
+
+def test_what_the_loop_says_is_no_question():
+    talk = [user(), answer(), user(), *loop("a", size=4_000), user(LIMIT_REACHED.format("5 model calls"))]
     assert compaction.cut(talk, 10) == 2
 
 
@@ -74,3 +80,20 @@ def test_old_results_are_left_out_and_the_newest_are_not():
     assert "4000 characters" in shorter[2].content
     assert shorter[2].tool_call_id == "a"
     assert [shorter[index] is talk[index] for index in (0, 1, 3, 4)] == [True] * 4
+
+
+def test_a_result_that_nobody_has_seen_is_not_left_out_however_long():
+    talk = [user(), *loop("a", size=4_000), *loop("b", "c", size=40_000)]
+    shorter = compaction.cleared(talk, 10)
+    assert "4000 characters" in shorter[2].content
+    assert shorter[3:] == tuple(talk[3:])
+
+
+def test_what_is_too_long_by_itself_loses_its_middle():
+    talk = [user(), *loop("a", "b", size=40_000), *loop("c")]
+    assert compaction.clipped(talk, 1_000) == tuple(talk)
+    shorter = compaction.clipped(talk[:-2], 5_000)
+    assert shorter[:2] == tuple(talk[:2])
+    assert compaction.estimate(shorter) < 5_100
+    assert all(message.content.startswith("r" * 4_900) for message in shorter[2:])
+    assert all(message.content.endswith("r" * 4_900) for message in shorter[2:])

@@ -13,10 +13,14 @@ from hermes.errors import (
     IncompleteResponse,
     InvalidResponse,
     NetError,
+    StoreUnavailable,
+    ToolError,
     UsageError,
+    WebError,
 )
 from hermes.events import Text, ToolFinished, ToolStarted
 from hermes.messages import Message
+from hermes.protocols import ToolResult
 from simulators.chat_completions import calls, fails, raw, says
 from simulators.scripted import http_reply
 from simulators.talk import Bench
@@ -159,7 +163,10 @@ async def test_an_interrupt_during_a_tool_leaves_a_history_the_next_call_accepts
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-        assert [m.content for m in bench.log.kept if m.role == "tool"] == ["interrupted", "interrupted"]
+        assert [m.content for m in bench.log.kept if m.role == "tool"] == [
+            '{"error":"interrupted before it ended"}',
+            "saw x",
+        ]
         assert (await bench.ask("still there?")).text == "back again"
 
 
@@ -236,3 +243,18 @@ def json_or_text(content):
         return json.loads(content)
     except ValueError:
         return content
+
+
+@pytest.mark.parametrize("error", [ToolError("it broke"), StoreUnavailable("it broke"), WebError("it broke")])
+async def test_a_call_that_fails_in_any_way_leaves_its_siblings_alone(error, monkeypatch):
+    async with Bench(calls(("fail", {}), ("look", {"q": "x"})), says("fine")) as bench:
+
+        async def call(name, arguments):
+            if name == "fail":
+                raise error
+            await asyncio.sleep(0.01)
+            return ToolResult(text="saw x")
+
+        monkeypatch.setattr(bench.tools, "call", call)
+        assert (await bench.ask()).text == "fine"
+        assert [m.content for m in bench.log.kept if m.role == "tool"] == ['{"error":"it broke"}', "saw x"]
