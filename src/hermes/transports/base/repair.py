@@ -54,7 +54,7 @@ def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
 
     Results move next to their call, missing ones are filled in, orphans and repeats are dropped, turns
     without anything are dropped, and neighbours of one role are joined, unless a picture would leave
-    its words. The given messages are never changed; a message that needs no repair is passed on as the same object.
+    its words. The given messages are never changed; one that needs no repair is passed on as the same object.
     """
     results = _results(messages)
     repaired: list[Message] = []
