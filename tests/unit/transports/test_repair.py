@@ -2,6 +2,7 @@
 
 import copy
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -129,3 +130,22 @@ def test_cache_marks_stand_at_the_end_and_where_the_last_call_ended():
     long = (system, USER, calling(*map(str, range(30))), *(result(str(n)) for n in range(30)))
     first, last = marked_messages(long)
     assert (last, last - first) == (len(long) - 1, LOOKBACK)
+
+
+def test_a_picture_stays_with_the_words_it_came_with():
+    picture = Image(media_type="image/png", data="aGk=")
+    before, after = (Message(role="user", content=text, images=(picture,)) for text in ("before", "after"))
+    assert repair([before, after]) == (before, after)
+
+
+def test_joined_turns_keep_what_their_issuer_sealed_in_each():
+    one, other = (
+        Message(role="assistant", content=text, provider_data={"sealed": [text], "id": text}, issuer="me")
+        for text in ("a", "b")
+    )
+    [joined] = repair([one, other])
+    assert (joined.content, joined.provider_data) == ("a\nb", {"sealed": ["a", "b"], "id": "b"})
+    [mixed] = repair([one, msgspec.structs.replace(other, issuer="you")])
+    assert (mixed.provider_data, mixed.issuer) == (other.provider_data, "you")
+    [kept] = repair([one, Message(role="assistant", content="c")])
+    assert (kept.provider_data, kept.issuer) == (one.provider_data, "me")

@@ -53,8 +53,8 @@ def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The same conversation with every call answered right after it, once, and nothing left over.
 
     Results move next to their call, missing ones are filled in, orphans and repeats are dropped, turns
-    without anything are dropped, and neighbours of one role are joined. The given messages are never
-    changed; a message that needs no repair is passed on as the same object.
+    without anything are dropped, and neighbours of one role are joined, unless a picture would leave
+    its words. The given messages are never changed; one that needs no repair is passed on as the same object.
     """
     results = _results(messages)
     repaired: list[Message] = []
@@ -109,7 +109,7 @@ def _joined(messages: Sequence[Message]) -> list[Message]:
     joined: list[Message] = []
     for message in messages:
         last = joined[-1] if joined else None
-        if last is not None and last.role == message.role and _may_join(last):
+        if last is not None and last.role == message.role and _may_join(last, message):
             joined[-1] = _join(last, message)
         else:
             joined.append(message)
@@ -141,5 +141,8 @@ def _are_lists(one: object, other: object) -> bool:
     return isinstance(one, list) and isinstance(other, list)
 
 
-def _may_join(message: Message) -> bool:
-    return message.role in ("user", "assistant") and not message.tool_calls
+def _may_join(one: Message, other: Message) -> bool:
+    """Whether two neighbours of one role are one turn. A picture stays with the words it came with."""
+    if one.role == "user":
+        return not one.images and not other.images
+    return one.role == "assistant" and not one.tool_calls
