@@ -1,5 +1,9 @@
-"""What holds for every test: whatever model server the machine runs is none of a test's business."""
+"""What holds for every test: neither a model server of the machine nor its load is a test's business."""
 
 import os
 
+from hypothesis import settings
+
 os.environ["HERMES_MODEL_LOCAL_SERVERS"] = "false"
+settings.register_profile("hermes", deadline=None)
+settings.load_profile("hermes")
