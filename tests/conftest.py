@@ -2,5 +2,11 @@
 
 import os
 
+from hypothesis import settings
+
 os.environ["HERMES_MODEL_LOCAL_SERVERS"] = "false"
 os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+
+# A test is not wrong because its machine is busy.
+settings.register_profile("hermes", deadline=None)
+settings.load_profile("hermes")
