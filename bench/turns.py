@@ -20,7 +20,7 @@ from hermes.agent.auxiliary import Auxiliary
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
 from hermes.agent.conversation import Conversation
-from hermes.agent.loop import Means
+from hermes.agent.means import Means
 from hermes.agent.prompt import SYSTEM
 from hermes.agent.send import ModelClient
 from hermes.agent.untrusted import Guard

@@ -157,6 +157,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     provider_data: dict[str, Any] | None = None
     issuer: str | None = None
     images: tuple[Image, ...] = ()
+    usage: "Usage | None" = None
+    """What the call took that this came from."""
     replaces: int = 0
     """For a summary: how many messages of its session it stands for, counted from the first."""
 

@@ -8,7 +8,8 @@ from hermes.agent.auxiliary import Auxiliary
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
 from hermes.agent.conversation import Conversation
-from hermes.agent.loop import Means, Turn
+from hermes.agent.loop import Turn
+from hermes.agent.means import Means
 from hermes.agent.send import ModelClient
 from hermes.agent.structured import SchemaExpectation
 from hermes.agent.untrusted import Guard

@@ -121,8 +121,10 @@ class ToolRunner:
         told = progress.set(lambda text: self._emit(ToolProgress(call.id or "", call.name, text)))
         try:
             result = await self._tools.call(call.name, ready.arguments)
-        except HermesError as error:  # whatever a tool ran into is no reason to lose what its siblings bring
+        except HermesError as error:
             return failure(str(error))
+        except Exception as error:  # noqa: BLE001 - a tool's own fault is no reason to lose what its siblings bring
+            return failure(f"the tool is broken: {type(error).__name__}: {error}")
         finally:
             progress.reset(told)
         return msgspec.structs.replace(result, text=_within(result.text))

@@ -8,7 +8,8 @@ import msgspec
 
 from hermes.agent.conversation import Conversation
 from hermes.agent.explain import Reason
-from hermes.agent.loop import Means, Turn
+from hermes.agent.loop import Turn
+from hermes.agent.means import Means
 from hermes.agent.send import Emit
 from hermes.config import Redactor
 from hermes.errors import HermesError, Interrupted, StoreError

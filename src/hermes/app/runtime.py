@@ -12,7 +12,7 @@ from hermes.agent.auxiliary import Auxiliary, Task
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
 from hermes.agent.conversation import Conversation
-from hermes.agent.loop import Means
+from hermes.agent.means import Means
 from hermes.agent.send import ModelClient
 from hermes.agent.untrusted import Guard
 from hermes.app.choosing import Chooser

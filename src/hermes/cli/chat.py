@@ -25,6 +25,25 @@ from hermes.store import Session
 SHOWN_VALUE = 100
 
 
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What was given on the command line."""
+
+    query: str | None
+    model: str
+    as_json: bool
+    json_lines: bool
+    no_stream: bool
+    resume_last: bool
+    resume: str | None
+    tools: tuple[str, ...]
+    images: tuple[str, ...]
+    explain: bool
+    schema: str | None
+    yes: bool
+    effort: Effort | None
+    max_turns: int | None
+
+
 @click.command()
 @click.option("-q", "--query", help="The question; standard input is appended to it.")
 @click.option("-m", "--model", default="", metavar="PROVIDER/MODEL", help="Who answers.")
@@ -40,59 +59,24 @@ SHOWN_VALUE = 100
 @click.option("--yes", is_flag=True, help="Allow beforehand whatever would be asked.")
 @click.option("--effort", type=click.Choice(get_args(Effort)), help="How hard the model thinks.")
 @click.option("--max-turns", type=click.IntRange(min=1), help="Model calls allowed for one answer.")
-def command(
-    query: str | None,
-    model: str,
-    as_json: bool,
-    json_lines: bool,
-    no_stream: bool,
-    resume_last: bool,
-    resume: str | None,
-    tools: tuple[str, ...],
-    images: tuple[str, ...],
-    explain: bool,
-    schema: str | None,
-    yes: bool,
-    effort: Effort | None,
-    max_turns: int | None,
-) -> int:
+def command(**given: Any) -> int:
     """Ask one question with -q or on standard input, or hold a conversation."""
-    if as_json and json_lines:
+    options = Options(**given)
+    if options.as_json and options.json_lines:
         raise UsageError("`--json` and `--json-lines` exclude each other", hint="choose one of them")
-    settings = read_settings()
     person = sys.stdin if is_terminal(sys.stdin) and is_terminal(sys.stderr) else None
-    runtime = Runtime(settings, Consent(border(), person, given=yes))
+    runtime = Runtime(read_settings(), Consent(border(), person, given=options.yes))
     if person is not None:
         runtime.chooser.ask = lambda question: click.confirm(question, err=True)
-    renderer: Renderer
-    if as_json:
-        renderer = JsonRenderer(border())
-    elif json_lines:
-        renderer = LinesRenderer(border())
-    else:
-        renderer = TextRenderer(border(), live=is_terminal(sys.stdout) and not no_stream)
-    interactive = query is None and is_terminal(sys.stdin)
-    question = "" if interactive else read_question(query, sys.stdin)
-    pictures = [read_image(path) for path in images]
+    interactive = options.query is None and is_terminal(sys.stdin)
+    question = "" if interactive else read_question(options.query, sys.stdin)
+    pictures = [read_image(path) for path in options.images]
     with event_loop() as runner:
         try:
-            session = runner.run(_find_session(runtime, resume_last, resume))
-            history = runner.run(runtime.store().messages(session.id)) if session else ()
-            terms = Terms(
-                model=model,
-                tools=_tool_names(tools),
-                session=session,
-                history=history,
-                max_turns=max_turns,
-                effort=effort,
-                output_schema=_read_schema(schema) if schema else None,
-                priced=as_json or json_lines,
-            )
-            runner.run(runtime.chooser.look_around(model))
-            dialogue = runtime.converse(terms)
-            _say_who_serves(runtime, model)
-            if explain:
-                return _show_reasons(dialogue.explain(question, pictures), as_json=as_json)
+            dialogue = _begin(runner, runtime, options)
+            if options.explain:
+                return _show_reasons(dialogue.explain(question, pictures), as_json=options.as_json)
+            renderer = _renderer(options)
             if interactive:
                 code = _talk(runner, dialogue, renderer, pictures)
                 runner.run(dialogue.end(renderer.show))
@@ -101,6 +85,33 @@ def command(
             return 0 if answer.complete else 1
         finally:
             runner.run(runtime.__aexit__())
+
+
+def _begin(runner: asyncio.Runner, runtime: Runtime, options: Options) -> Dialogue:
+    """The conversation that the options ask for, after saying who holds it."""
+    session = runner.run(_find_session(runtime, options.resume_last, options.resume))
+    terms = Terms(
+        model=options.model,
+        tools=_tool_names(options.tools),
+        session=session,
+        history=runner.run(runtime.store().messages(session.id)) if session else (),
+        max_turns=options.max_turns,
+        effort=options.effort,
+        output_schema=_read_schema(options.schema) if options.schema else None,
+        priced=options.as_json or options.json_lines,
+    )
+    runner.run(runtime.chooser.look_around(options.model))
+    dialogue = runtime.converse(terms)
+    _say_who_serves(runtime, options.model)
+    return dialogue
+
+
+def _renderer(options: Options) -> Renderer:
+    if options.as_json:
+        return JsonRenderer(border())
+    if options.json_lines:
+        return LinesRenderer(border())
+    return TextRenderer(border(), live=is_terminal(sys.stdout) and not options.no_stream)
 
 
 def _talk(runner: asyncio.Runner, dialogue: Dialogue, renderer: Renderer, pictures: Sequence[Image]) -> int:

@@ -175,3 +175,19 @@ async def test_what_cannot_be_made_shorter_is_said():
         with pytest.raises(ContextOverflow):
             await bench.ask()
         assert len(bench.server.bodies) == 1
+
+
+async def test_a_broken_tool_is_told_to_the_model_and_its_siblings_answer():
+    async with Bench(calls(("look", {"q": "a"}), ("look", {"q": "b"})), says("ok")) as bench:
+        sound = bench.tools.call
+
+        async def broken(name, arguments):
+            if arguments == {"q": "a"}:
+                raise ZeroDivisionError("by zero")
+            return await sound(name, arguments)
+
+        bench.tools.call = broken
+        assert (await bench.ask()).text == "ok"
+        first, second = (message.content for message in bench.log.kept if message.role == "tool")
+        assert "the tool is broken: ZeroDivisionError: by zero" in first
+        assert second == "saw b"

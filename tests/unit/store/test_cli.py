@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes.agent.loop import LIMIT_REACHED
+from hermes.agent.prompt import LIMIT_REACHED
 from hermes.cli import _shell
 from hermes.cli._transcript import when
 from hermes.messages import Message, ToolCall

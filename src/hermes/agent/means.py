@@ -1,0 +1,34 @@
+"""What a turn works with: the models, the tools, and the limits it keeps to."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from hermes.agent.auxiliary import Auxiliary
+from hermes.agent.budget import Limits
+from hermes.agent.chain import Models
+from hermes.agent.untrusted import Guard
+from hermes.messages import Usage
+from hermes.protocols import Effort, Expectation, Toolbox
+
+Price = Callable[[str, str, Usage], float | None]
+"""What a call costs in US dollars, from provider, model and usage; None when that is unknown."""
+
+Window = Callable[[str, str], int | None]
+"""The context window of a model, from provider and model; None when that is unknown."""
+
+
+class Means(msgspec.Struct, frozen=True, kw_only=True):
+    """What a turn works with, and within which limits."""
+
+    models: Models
+    auxiliary: Auxiliary
+    tools: Toolbox
+    guard: Guard
+    limits: Limits = Limits()
+    expectation: Expectation | None = None
+    price: Price | None = None
+    window: Window | None = None
+    """Asked where an endpoint does not tell its window, and only of a long conversation."""
+    effort: Effort | None = None
+    temperature: float | None = None
