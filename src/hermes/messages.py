@@ -157,8 +157,12 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     provider_data: dict[str, Any] | None = None
     issuer: str | None = None
     images: tuple[Image, ...] = ()
-    usage: "Usage | None" = None
-    """What the call took that this came from."""
+    usage: Usage | None = None
+    """The tokens of the call that this came from."""
+    cost: float | None = None
+    """What that call cost in US dollars, where somebody counted."""
+    served_by: str | None = None
+    """For the result of a tool: who brought it, such as a web backend."""
     replaces: int = 0
     """For a summary: how many messages of its session it stands for, counted from the first."""
 

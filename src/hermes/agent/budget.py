@@ -44,6 +44,11 @@ class Budget:
         self._costs.append(cost)
 
     @property
+    def last_cost(self) -> float | None:
+        """US dollars of the call that ended last; None when its price is unknown."""
+        return self._costs[-1] if self._costs else None
+
+    @property
     def cost(self) -> float | None:
         """US dollars so far; None as soon as the price of any call is unknown."""
         known = [cost for cost in self._costs if cost is not None]

@@ -44,10 +44,8 @@ _TITLED = 6
 _STRANGE_ROUNDS = 3
 """Rounds of calls to tools that do not exist, in a row, before a model is given up."""
 _INTERRUPTED = failure("interrupted before it ended")
-
-
-RAISE_LIMITS = "the settings that begin with `agent.max_` say how much one answer may take"
-RAISE_OUTPUT = "the setting `model.max_tokens` says how long an answer may be"
+_RAISE_LIMITS = "the settings that begin with `agent.max_` say how much one answer may take"
+_RAISE_OUTPUT = "the setting `model.max_tokens` says how long an answer may be"
 
 
 class Turn:
@@ -149,7 +147,7 @@ class Turn:
         await self._keep(msgspec.structs.replace(response, tool_calls=None))
         left = f"; {len(response.tool_calls)} more tool calls were not run" if response.tool_calls else ""
         self._emit(
-            Notice(f"the limit of {reached} is reached, and the answer is not complete{left}", RAISE_LIMITS)
+            Notice(f"the limit of {reached} is reached, and the answer is not complete{left}", _RAISE_LIMITS)
         )
         return self._result("incomplete", response, complete=False)
 
@@ -157,7 +155,7 @@ class Turn:
         """The answer; one that should be data and is not may be given once more."""
         answer = self._result(response.finish_reason, response)
         if response.finish_reason == "length":
-            self._emit(Notice("the answer is cut at the output limit, and not complete", RAISE_OUTPUT))
+            self._emit(Notice("the answer is cut at the output limit, and not complete", _RAISE_OUTPUT))
         expected = self._means.expectation
         if expected is None:
             return answer
@@ -194,6 +192,7 @@ class Turn:
                 provider_data=response.provider_data,
                 issuer=self._calls.served_by.issuer if response.provider_data else None,
                 usage=response.usage,
+                cost=self._calls.budget.last_cost,
             )
         )
         self._said.clear()
@@ -279,4 +278,10 @@ class Turn:
 
 
 def _result_message(call: ToolCall, result: ToolResult) -> Message:
-    return Message(role="tool", tool_call_id=call.id, content=result.text, is_error=result.is_error)
+    return Message(
+        role="tool",
+        tool_call_id=call.id,
+        content=result.text,
+        is_error=result.is_error,
+        served_by=result.served_by,
+    )

@@ -51,6 +51,8 @@ async def test_tools_run_and_their_sources_are_cited():
         )
         assert bench.roles() == ["user", "assistant", "tool", "assistant"]
         assert answer.usage.total_tokens == 30
+        assert [m.usage.total_tokens for m in bench.log.kept if m.usage] == [15, 15]
+        assert [m.served_by for m in bench.log.kept] == [None, None, "test", None]
         started, finished = (e for e in bench.events if isinstance(e, ToolStarted | ToolFinished))
         assert (started.name, finished.result, finished.served_by) == ("look", "saw sky", "test")
 
