@@ -71,6 +71,12 @@ class Database:
             self._path = None
             self._disconnect()
 
+    def __del__(self) -> None:
+        """A database that nobody closed is closed when nobody can use it any more."""
+        connection = getattr(self, "_connection", None)
+        if connection is not None:
+            _close(connection)
+
     def _guarded(self, act: Callable[[], T]) -> T:
         with self._lock:
             self.follow()
