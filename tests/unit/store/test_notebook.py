@@ -1,5 +1,6 @@
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,8 @@ def test_a_note_is_gone_when_its_time_is_over(file: Path, now: Now):
     assert notes.read("keys", "short") is None
     assert list(notes.entries("keys")) == ["for good", "long"]
     notes.write("keys", "new", 4)
-    rows = sqlite3.connect(file).execute("SELECT key FROM notes ORDER BY key").fetchall()
+    with closing(sqlite3.connect(file)) as db:
+        rows = db.execute("SELECT key FROM notes ORDER BY key").fetchall()
     assert rows == [("for good",), ("long",), ("new",)]
 
 
@@ -104,9 +106,9 @@ def test_a_damaged_file_is_no_hindrance(file: Path):
 def test_damage_that_shows_later_is_no_hindrance_either(file: Path):
     notes = Notebook(str(file))
     notes.write("keys", "k", 1)
-    other = sqlite3.connect(file)
-    other.execute("DROP TABLE notes")
-    other.commit()
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("DROP TABLE notes")
+        other.commit()
     notes.write("keys", "k", 2)
     assert notes.read("keys", "k") == 2
 
@@ -114,9 +116,9 @@ def test_damage_that_shows_later_is_no_hindrance_either(file: Path):
 def test_a_value_that_is_no_json_is_passed_over(file: Path):
     notes = Notebook(str(file))
     notes.write("keys", "good", 1)
-    other = sqlite3.connect(file)
-    other.execute("INSERT INTO notes VALUES ('keys', 'bad', x'7bff', NULL)")
-    other.commit()
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("INSERT INTO notes VALUES ('keys', 'bad', x'7bff', NULL)")
+        other.commit()
     assert notes.entries("keys") == {"good": 1}
     assert notes.read("keys", "bad") is None
 
