@@ -128,12 +128,8 @@ class Chain:
                 return Served(response, current.endpoint)
             except (ModelError, NetError) as error:
                 self._models.cool(current, error)
-                if ear.heard or isinstance(error, _OF_NO_USE) or not self._switch(str(error), emit):
+                if ear.heard or isinstance(error, _OF_NO_USE) or not self.move_on(str(error), emit):
                     raise
-
-    def move_on(self, reason: str, emit: Emit) -> bool:
-        """Ask the next model from here on; false when there is none."""
-        return self._switch(reason, emit)
 
     def explain(self, request: Request) -> tuple[Reason, ...]:
         """What the next call would send, field by field, and why. Nothing is sent."""
@@ -142,11 +138,12 @@ class Chain:
     def _begin(self, emit: Emit) -> None:
         """Where the chosen model cools down, the others come first and it comes last."""
         self._begun = True
-        if self._models.is_cooling() and self._switch("it was limited a moment ago", emit):
+        if self._models.is_cooling() and self.move_on("it was limited a moment ago", emit):
             self._tried.remove(self._models.endpoint)
             self._names.append("")
 
-    def _switch(self, reason: str, emit: Emit) -> bool:
+    def move_on(self, reason: str, emit: Emit) -> bool:
+        """Ask the next model from here on; false when there is none."""
         following = self._find(emit)
         if following is None:
             return False

@@ -38,12 +38,14 @@ class KeyRing:
         self._endpoints.remove(endpoint)
         self._endpoints.append(endpoint)
         if self._notebook is not None and endpoint.api_key is not None:
-            self._notebook.write(_TOPIC, _hash(endpoint.api_key), type(error).__name__, _cool_down(error))
+            self._notebook.write(
+                _TOPIC, fingerprint(endpoint.api_key), type(error).__name__, _cool_down(error)
+            )
 
     def _is_cooling(self, endpoint: Endpoint) -> bool:
         if self._notebook is None or endpoint.api_key is None:
             return False
-        return self._notebook.read(_TOPIC, _hash(endpoint.api_key)) is not None
+        return self._notebook.read(_TOPIC, fingerprint(endpoint.api_key)) is not None
 
 
 def another_key_helps(error: HermesError) -> bool:
@@ -63,5 +65,6 @@ def _cool_down(error: HermesError) -> float:
     return (error.retry_after if isinstance(error, RateLimited) else None) or _AFTER_LIMIT
 
 
-def _hash(key: Revealable) -> str:
+def fingerprint(key: Revealable) -> str:
+    """What tells keys apart and gives none away."""
     return hashlib.sha256(key.reveal().encode(errors="replace")).hexdigest()[:16]

@@ -82,10 +82,10 @@ class Guard:
         return _NOT_ALLOWED.format(reason)
 
     def _doubt(self, arguments: Mapping[str, Any], effect: Effect) -> str | None:
-        texts = list(_texts(arguments))
-        urls = [url for text in texts for url in _urls(text)]
+        given = list(texts(arguments))
+        urls = [url for text in given for url in _urls(text)]
         # What is looked up may leave this machine, with an address in it or without.
-        if any(map(self._holds_secret, texts if effect == "reads" else urls)):
+        if any(map(self._holds_secret, given if effect == "reads" else urls)):
             return "it repeats a secret"
         if not self._is_tainted:
             return None
@@ -103,16 +103,17 @@ def _canonical(url: str) -> str:
     return url.partition("#")[0].rstrip("/" + _TRAILING)
 
 
-def _texts(value: object) -> Iterator[str]:
+def texts(value: object) -> Iterator[str]:
+    """Every text in a value as JSON has it, however deep it stands."""
     match value:
         case str():
             yield value
         case dict():
             for item in value.values():
-                yield from _texts(item)
+                yield from texts(item)
         case list() | tuple():
             for item in value:
-                yield from _texts(item)
+                yield from texts(item)
 
 
 class _Row(msgspec.Struct, frozen=True):

@@ -1,10 +1,10 @@
 """A stored key stays with the host it was entered for, whatever address is set later."""
 
 from collections.abc import Callable
-from hashlib import sha256
 
+from hermes.agent.keys import fingerprint
 from hermes.errors import NotConfigured
-from hermes.protocols import Notebook, Revealable
+from hermes.protocols import Notebook
 from hermes.providers.base import Choice, Keys
 from hermes.providers.base.address import host, is_loopback
 
@@ -17,7 +17,7 @@ Ask = Callable[[str], bool]
 def bind(keys: Keys, url: str, notes: Notebook) -> None:
     """Remember that these keys are for the host of this address."""
     for key in keys.values:
-        notes.write(TOPIC, _print(key), _place(url))
+        notes.write(TOPIC, fingerprint(key), _place(url))
 
 
 def check(choice: Choice, notes: Notebook, ask: Ask | None) -> None:
@@ -29,7 +29,7 @@ def check(choice: Choice, notes: Notebook, ask: Ask | None) -> None:
     keys, url = choice.keys, choice.endpoint.base_url
     if keys is None or not keys.are_stored:
         return
-    bound = [notes.read(TOPIC, _print(key)) for key in keys.values]
+    bound = [notes.read(TOPIC, fingerprint(key)) for key in keys.values]
     place = _place(url)
     if all(known == place for known in bound):
         return
@@ -53,8 +53,3 @@ def _place(url: str) -> str:
     """The host of an address; one that is reached over open lines is another place than the same over TLS."""
     is_open = url.lower().startswith("http://") and not is_loopback(url)
     return f"http://{host(url)}" if is_open else host(url)
-
-
-def _print(key: Revealable) -> str:
-    """What tells keys apart and gives none away."""
-    return sha256(key.reveal().encode()).hexdigest()[:16]

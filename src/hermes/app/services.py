@@ -24,6 +24,7 @@ class Services:
 
     def __init__(self, config: Config, *, folder: str | None = None, approve: Approver | None = None) -> None:
         self._config = config
+        self.redact = config.redactor()
         self.folder = os.path.realpath(folder) if folder is not None else working_folder()
         self.approve: Approver = _nobody if approve is None else approve
         self.notices: list[Notice] = []
@@ -35,11 +36,11 @@ class Services:
 
     def clean_environment(self) -> dict[str, str]:
         """The environment for programs that tools start: without any secret."""
-        return self._config.environment.without_secrets(self._config.redactor())
+        return self._config.environment.without_secrets(self.redact)
 
     @cached_property
     def memory(self) -> Memory:
-        return Memory(os.path.join(self._config.home, "memory.md"), self._config.redactor())
+        return Memory(os.path.join(self._config.home, "memory.md"), self.redact)
 
     @cached_property
     def _index(self) -> Index:

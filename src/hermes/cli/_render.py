@@ -1,10 +1,10 @@
 """How a run is shown: as text for a person, as one JSON object, or as a line per event."""
 
-from collections.abc import Iterator
 from typing import Any, Protocol
 
 import msgspec
 
+from hermes.agent.untrusted import texts
 from hermes.cli._border import Border, one_line
 from hermes.cli._json import as_json
 from hermes.errors import HermesError
@@ -215,18 +215,7 @@ def _call_line(name: str, arguments: str) -> str:
         given = msgspec.json.decode(arguments)
     except msgspec.DecodeError:
         given = arguments
-    return one_line(" ".join(["·", name, *_texts(given)]), SHOWN_ARGUMENTS)
-
-
-def _texts(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            yield from _texts(list(value.values()))
-        case list():
-            for item in value:
-                yield from _texts(item)
+    return one_line(" ".join(["·", name, *texts(given)]), SHOWN_ARGUMENTS)
 
 
 def _outcome(event: ToolFinished) -> str:

@@ -4,8 +4,9 @@ An address that ends in `/anthropic` is called over the Messages wire.
 """
 
 from hermes.protocols import Endpoint, Provider
-from hermes.providers.base.local import EFFORTS, quiet, told_window
+from hermes.providers.base.local import quiet, told_window
 from hermes.providers.base.routes import over_messages, speaks_messages
+from hermes.transports.base import EFFORTS
 
 
 def _refine(endpoint: Endpoint) -> Endpoint:

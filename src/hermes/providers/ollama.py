@@ -1,8 +1,9 @@
 """Ollama on one's own machine, over its OpenAI-compatible endpoint."""
 
 from hermes.protocols import Endpoint, Provider
-from hermes.providers.base.local import EFFORTS, quiet, told_window
+from hermes.providers.base.local import quiet, told_window
 from hermes.providers.base.routes import address, moved
+from hermes.transports.base import EFFORTS
 
 _PORT = 11434
 _PORTS = {"http": 80, "https": 443}

@@ -3,10 +3,8 @@
 from functools import partial
 from typing import Any
 
-from hermes.protocols import Effort, Endpoint, Request
+from hermes.protocols import Endpoint, Request
 from hermes.providers.base.routes import changed
-
-EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 def quiet(body: dict[str, Any], request: Request, *, window: int | None = None) -> dict[str, Any]:
