@@ -54,7 +54,7 @@ class WatchedAttempt:
             blocked = Block(f"a plugin ended the call: {error!r}", code="plugin_exit")
             await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, blocked))
             raise blocked from error
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever a plugin makes of a failure is told and raised
             failure = error if isinstance(error, HermesError) else _own(error)
             await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, failure))
             raise failure from failure.__cause__
