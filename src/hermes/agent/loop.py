@@ -62,7 +62,7 @@ class Turn:
         self._means = means
         self._emit_event = emit
         self._calls = Calls(conversation, means, self._emit, self._summarise, clock)
-        self._runner = ToolRunner(means.tools, means.guard, self._emit, clock)
+        self._runner = ToolRunner(means.tools, means.guard, means.approvals, self._emit, clock)
         self._sources = Sources()
         self._parts: list[str] = []
         self._said: list[str] = []

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from hermes.agent.approvals import Approvals
 from hermes.agent.auxiliary import Auxiliary
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
@@ -25,6 +26,7 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     auxiliary: Auxiliary
     tools: Toolbox
     guard: Guard
+    approvals: Approvals
     limits: Limits = Limits()
     expectation: Expectation | None = None
     price: Price | None = None

@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from hermes.agent.approvals import Approvals, joined
 from hermes.agent.send import Emit
 from hermes.agent.untrusted import Guard, fenced
 from hermes.errors import HermesError, ToolError
 from hermes.events import ToolFinished, ToolProgress, ToolStarted
 from hermes.messages import BadArguments, ToolCall
-from hermes.protocols import Toolbox, ToolResult, progress
+from hermes.protocols import CallIds, Concern, Toolbox, ToolResult, progress
 
 LONGEST_RESULT = 100_000
 """Characters of a result that the model reads."""
@@ -34,6 +35,7 @@ class Ready(msgspec.Struct, frozen=True):
 
     call: ToolCall
     arguments: dict[str, object] = {}
+    concern: Concern | None = None
     refused: ToolResult | None = None
 
 
@@ -48,12 +50,14 @@ class ToolRunner:
         self,
         tools: Toolbox,
         guard: Guard,
+        approvals: Approvals,
         emit: Emit,
         clock: Callable[[], float] = time.monotonic,
         nonce: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
         self._tools = tools
         self._guard = guard
+        self._approvals = approvals
         self._emit = emit
         self._clock = clock
         self._nonce = nonce
@@ -82,8 +86,13 @@ class ToolRunner:
             fitted = self._tools.fit(call.name, arguments)
         except ToolError as error:
             return Ready(call, refused=failure(str(error)))
-        refusal = await self._guard.refusal(call.name, fitted, self._tools.effect(call.name))
-        return Ready(call, fitted, failure(refusal) if refusal else None)
+        concern = joined(
+            self._tools.concern(call.name, fitted),
+            self._guard.concern(call.name, fitted, self._tools.effect(call.name)),
+        )
+        ids = CallIds(tool_call_id=call.id or "")
+        refused = await self._approvals.judge(call.name, fitted, concern, ids)
+        return Ready(call, fitted, concern, failure(refused.words) if refused else None)
 
     def _groups(self, ready: Sequence[Ready]) -> list[list[Ready]]:
         groups: list[list[Ready]] = []
@@ -120,7 +129,7 @@ class ToolRunner:
         call = ready.call
         told = progress.set(lambda text: self._emit(ToolProgress(call.id or "", call.name, text)))
         try:
-            result = await self._tools.call(call.name, ready.arguments)
+            result = await self._tools.call(call.name, ready.arguments, ready.concern)
         except HermesError as error:
             return failure(str(error))
         except Exception as error:  # noqa: BLE001 - a tool's own fault is no reason to lose what its siblings bring

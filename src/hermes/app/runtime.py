@@ -2,12 +2,13 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from hermes import discover
 from hermes.agent import prompt
+from hermes.agent.approvals import Approvals, Policy
 from hermes.agent.auxiliary import Auxiliary, Task
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
@@ -19,10 +20,18 @@ from hermes.app.choosing import Chooser
 from hermes.app.dialogue import Dialogue, Journal, Terms
 from hermes.app.services import Services, working_folder
 from hermes.config import Config
-from hermes.errors import StoreError
+from hermes.errors import HermesError, StoreError
 from hermes.events import Notice
 from hermes.messages import Message, Usage
-from hermes.protocols import Approver, Endpoint, Expectation, Provider, ProviderTransport, Wire
+from hermes.protocols import (
+    ApprovalListener,
+    Approver,
+    Endpoint,
+    Expectation,
+    Provider,
+    ProviderTransport,
+    Wire,
+)
 from hermes.providers.base import Choice
 from hermes.store import Session, Store, new_session_id
 from hermes.store.notebook import Notebook
@@ -30,11 +39,25 @@ from hermes.tools.toolbox import Toolbox, select
 
 
 class Runtime:
-    """Everything a run needs, made from one Config. Close it when done: it holds files and sockets."""
+    """Everything a run needs, made from one Config. Close it when done: it holds files and sockets.
 
-    def __init__(self, config: Config, approve: Approver | None = None) -> None:
+    `approve` is asked before what needs a person's consent; without one the answer is no, unless `yes`
+    gave it beforehand. `listeners` are told of every such question.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        approve: Approver | None = None,
+        *,
+        yes: bool = False,
+        listeners: Sequence[ApprovalListener] = (),
+    ) -> None:
         self.config = config
-        self.services = Services(config, approve=approve)
+        self.services = Services(config)
+        self._approve = approve
+        self._yes = yes
+        self._listeners = listeners
         self.chooser = Chooser(config, lambda: self.notebook, self.services.wire)
         self._engines: dict[str, Wire] = {}
         self._tasks: dict[Task, ModelClient] = {}
@@ -88,6 +111,7 @@ class Runtime:
             auxiliary=Auxiliary(chosen, self._task_model),
             tools=Toolbox(select(settings.tools if terms.tools is None else terms.tools), self.services),
             guard=self._guard(terms.history),
+            approvals=self._approvals(terms.agreed),
             limits=Limits(
                 calls=terms.max_turns or settings.max_turns,
                 tokens=settings.max_tokens,
@@ -103,9 +127,26 @@ class Runtime:
 
     def _guard(self, history: Sequence[Message]) -> Guard:
         redact = self.services.redact
-        guard = Guard(self.services.approve, lambda text: redact(text) != text)
+        guard = Guard(lambda text: redact(text) != text)
         guard.hear(history)
         return guard
+
+    def _approvals(self, agreed: Collection[str]) -> Approvals:
+        settings = self.config.approvals
+        return Approvals(
+            Policy(allow=settings.allow, deny=settings.deny, yes=self._yes, timeout=settings.timeout),
+            self._approve,
+            agreed=agreed,
+            remember=self._allow_for_good,
+            listeners=self._listeners,
+        )
+
+    def _allow_for_good(self, text: str) -> None:
+        """Keep what a person allows always; where that fails they are told, and the run goes on."""
+        try:
+            discover.module("hermes.config.edit").add_value(self.config.home, "approvals.allow", text)
+        except HermesError as error:
+            self.services.notices.append(Notice(f"`{text}` is allowed in this run only: {error}", error.hint))
 
     def _task_model(self, task: Task) -> ModelClient | None:
         """The model that is set for a task, made once."""
