@@ -44,11 +44,14 @@ def is_dead(pid):
         return True
 
 
-@pytest.mark.parametrize(("typed", "done"), [("y\n", True), ("YES\n", True), ("n\n", False), ("\n", False)])
+@pytest.mark.parametrize(
+    ("typed", "done"),
+    [("o\n", True), ("YES\n", True), ("n\n", False), ("\n", False), ("\x04", False)],
+)
 async def test_a_person_is_asked_and_what_they_say_is_done(terminal, precious, typed, done):
     async with ChatSimulator(DELETE, says("As you wish.")) as server:
         screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
-        asked = await on_screen(screen.wait_for, r"\[y/N\]")
+        asked = await on_screen(screen.wait_for, r"\[N\]o")
         assert "rm -rf precious" in asked
         assert precious.exists()
         screen.type(typed)
@@ -67,9 +70,9 @@ async def test_calls_side_by_side_are_asked_about_one_after_the_other(terminal, 
     async with ChatSimulator(both, says("I have seen one.")) as server:
         arguments = ("chat", "-q", "look", "-m", "custom/m", "--tools", "file")
         screen = terminal(*arguments, CUSTOM_BASE_URL=server.base_url)
-        assert "one.env" in await on_screen(screen.wait_for, r"\[y/N\]")
+        assert "one.env" in await on_screen(screen.wait_for, r"\[N\]o")
         screen.type("n\n")
-        assert "two.env" in await on_screen(screen.wait_for, r"\[y/N\]")
+        assert "two.env" in await on_screen(screen.wait_for, r"\[N\]o")
         screen.type("y\n")
         await on_screen(screen.wait_for, r"I have seen one\.")
         assert await on_screen(screen.leave) == 0
@@ -81,7 +84,7 @@ async def test_calls_side_by_side_are_asked_about_one_after_the_other(terminal, 
 async def test_ctrl_c_at_the_question_returns_at_once_and_does_nothing(terminal, precious, hermes):
     async with ChatSimulator(DELETE, says("no")) as server:
         screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
-        await on_screen(screen.wait_for, r"\[y/N\]")
+        await on_screen(screen.wait_for, r"\[N\]o")
         began = time.monotonic()
         screen.press_ctrl_c()
         assert await on_screen(screen.leave) == 130
@@ -98,7 +101,7 @@ async def test_a_conversation_goes_on_after_ctrl_c_at_the_question(terminal, pre
         screen = terminal("chat", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
         await on_screen(screen.wait_for, r"> ")
         screen.type("clean up\n")
-        await on_screen(screen.wait_for, r"\[y/N\]")
+        await on_screen(screen.wait_for, r"\[N\]o")
         screen.press_ctrl_c()
         await on_screen(screen.wait_for, r"stopped; what was said is kept")
         screen.type("so?\n")

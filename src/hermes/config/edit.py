@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from hermes import discover
-from hermes.config import environment, files, keys, loading
+from hermes.config import environment, files, keys, loading, tree
 from hermes.config.secret import Secret
 from hermes.errors import UsageError
 
@@ -19,12 +19,31 @@ def set_value(home: str, path: str, value: object) -> None:
     """
     key = keys.find(path)
     parsed = key.parse_given(value, f"`{path}`")
-    plain = _plain(parsed)
+    plain = _texts(key, parsed, f"`{path}`") if key.is_list_of_texts else _plain(parsed)
     file = loading.config_path(home)
     with _locked(home, file):
         found = files.read(file) or files.Found("", files.PRIVATE_FILE)
         changed = discover.module("hermes.config.yaml_edit").changed(found.text, file, key, plain)
         files.replace(file, changed, files.PRIVATE_FILE if key.is_secret else found.mode)
+
+
+def add_value(home: str, path: str, value: str) -> None:
+    """Add one text to a list of texts in config.yaml, unless it is there. Raises as `set_value` does."""
+    key = keys.find(path)
+    file = loading.config_path(home)
+    with _locked(home, file):
+        found = files.read(file) or files.Found("", files.PRIVATE_FILE)
+        node = tree.read(found.text, file).get(path)
+        there = _texts(key, node.bare() if node is not None else None, f"`{path}` in `{file}`")
+        wanted = [*there, *_texts(key, value, f"`{path}`")]
+        if wanted[-1] not in there:
+            changed = discover.module("hermes.config.yaml_edit").changed(found.text, file, key, wanted)
+            files.replace(file, changed, found.mode)
+
+
+def _texts(key: keys.Key, value: object, where: str) -> list[str]:
+    parsed = () if value is None else key.parse(value, where)
+    return [str(item) for item in parsed] if isinstance(parsed, tuple) else []
 
 
 def _plain(value: object) -> object:

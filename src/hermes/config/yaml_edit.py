@@ -25,7 +25,10 @@ class _AsWritten(VersionedResolver):
     versioned_resolver: Mapping[str, object] = {}
 
 
-def changed(text: str, file: str, key: Key, value: str | float) -> str:
+Value = str | float | list[str]
+
+
+def changed(text: str, file: str, key: Key, value: Value) -> str:
     """The text with the key set. Raises `ConfigError` unless that is all that reading it back finds changed.
 
     Our own reader goes first, so that a hostile file never reaches ruamel's loader.
@@ -52,7 +55,7 @@ def _comments(text: str) -> Counter[str]:
     return Counter(comment.rstrip() for comment in re.findall(r"(?:^|[ \t])(#.*)", text, re.MULTILINE))
 
 
-def _round_trip(text: str, key: Key, value: str | float) -> str:
+def _round_trip(text: str, key: Key, value: Value) -> str:
     yaml = YAML(typ="rt")
     yaml.Resolver = _AsWritten
     yaml.preserve_quotes = True
@@ -67,7 +70,11 @@ def _round_trip(text: str, key: Key, value: str | float) -> str:
     yaml.indent(mapping=mapping, sequence=offset + 2, offset=offset)
     if not isinstance(root.get(key.section), CommentedMap):
         root[key.section] = CommentedMap()
-    _set(root[key.section], key.name, _scalar(value))
+    section = root[key.section]
+    if isinstance(value, list) and isinstance(section.get(key.name), CommentedSeq):
+        _extend(section[key.name], value)
+    else:
+        _set(section, key.name, _node(value))
     out = io.StringIO()
     yaml.dump(root, out)
     return out.getvalue().replace("\n", line_end)
@@ -86,13 +93,34 @@ def _indents(root: CommentedMap) -> tuple[int, int]:
     return mapping, next((indent for kind, indent in blocks if kind is CommentedSeq), 0)
 
 
+def _node(value: Value) -> Any:
+    return CommentedSeq(map(_scalar, value)) if isinstance(value, list) else _scalar(value)
+
+
+def _extend(items: CommentedSeq, wanted: list[str]) -> None:
+    """Makes a list say what is wanted; new items go before the comments that follow the list."""
+    kept = 0
+    while kept < min(len(items), len(wanted)) and str(items[kept]) == wanted[kept]:
+        kept += 1
+    comments: dict[Any, Any] = items.ca.items
+    token = comments[kept - 1][0] if kept == len(items) and kept - 1 in comments else None
+    del items[kept:]
+    items.extend(map(_scalar, wanted[kept:]))
+    if token is not None and len(wanted) > kept:
+        beside, _, after = token.value.partition("\n")
+        token.value = f"{beside}\n"
+        comments[kept - 1][0] = token if beside else None
+        if after:
+            comments[len(wanted) - 1] = [CommentToken(f"\n{after}", token.start_mark, None), None, None, None]
+
+
 def _scalar(value: str | float) -> Any:
     if isinstance(value, int | float):
         return PlainScalarString(str(value).lower())
     return value if resolve(value) == value else DoubleQuotedScalarString(value)
 
 
-def _set(section: CommentedMap, name: str, value: str) -> None:
+def _set(section: CommentedMap, name: str, value: Any) -> None:
     """Sets an entry; a new one goes before the comments that follow the section, not after them."""
     last = next(reversed(section), None)
     is_new = name not in section

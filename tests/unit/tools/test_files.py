@@ -139,10 +139,11 @@ async def test_reading_is_free_everywhere_but_for_secrets(call, text, folder, pe
     (folder / "innocent.txt").symlink_to(home / ".netrc")
     assert (await call("read_file", path="innocent.txt")).is_error
     assert (await call("read_file", path="/proc/self/environ")).is_error
-    assert "innocent.txt" in person.asked[-2].action
-    person.answer = True
+    assert person.asked[-2].action == f"read {home / '.netrc'}"
+    assert f"`{folder / 'innocent.txt'}` leads there" in person.asked[-2].reason
+    person.answer = "once"
     assert "hidden" in await text("read_file", path="innocent.txt")
-    person.answer = False
+    person.answer = "deny"
     (folder / ".env.example").write_text("KEY=")
     assert "KEY=" in await text("read_file", path=".env.example")
 
@@ -224,7 +225,7 @@ async def test_writing_outside_or_to_what_steers_the_machine_asks(call, folder, 
         assert "has not consented" in result.text
     assert len(person.asked) == len(asked)
     assert not (tmp_path / "x").exists()
-    person.answer = True
+    person.answer = "once"
     await call("write_file", path="../x", content="x")
     assert (tmp_path / "x").read_text() == "x"
 

@@ -160,22 +160,17 @@ async def test_what_is_dangerous_is_done_only_with_consent(run, folder, person):
     [asked] = person.asked
     assert (asked.tool, asked.action) == ("terminal", "rm -rf old")
     assert "deletes folders" in asked.reason
-    person.answer = True
+    person.answer = "once"
     assert (await run("rm -rf old"))["exit_code"] == 0
     assert not (folder / "old").exists()
 
 
 async def test_what_is_forbidden_is_not_even_asked(run, person, folder):
-    person.answer = True
+    person.answer = "once"
     for command in ("rm -rf ~", f"rm -rf {Path.home()}", "mkfs /dev/null", "echo " + "x" * 130_000):
         assert "never run" in (await run(command))["error"]
     assert "never run" in (await run("rm -rf *", folder="~"))["error"]
     assert person.asked == []
-
-
-async def test_where_nobody_can_be_asked_the_answer_is_no(tmp_path):
-    services = Services(load({"HERMES_HOME": str(tmp_path)}), folder=str(tmp_path))
-    assert await services.approve(None) is False
 
 
 def test_without_a_folder_there_is_no_terminal(tmp_path, monkeypatch):
