@@ -12,6 +12,7 @@ import pytest
 from hermes.errors import ToolError
 from hermes.tools.files import patterns, writing
 from hermes.tools.places import Places
+from hermes.tools.toolbox import Toolbox, all_tools
 
 
 @pytest.fixture
@@ -146,6 +147,44 @@ async def test_reading_is_free_everywhere_but_for_secrets(call, text, folder, pe
     person.answer = "deny"
     (folder / ".env.example").write_text("KEY=")
     assert "KEY=" in await text("read_file", path=".env.example")
+
+
+async def test_a_link_that_moves_after_it_was_judged_is_not_followed(services, folder):
+    box = Toolbox(all_tools(), services)
+    (Path.home() / ".netrc").write_text("hidden")
+    (folder / "plain").write_text("fine")
+    (folder / "link").symlink_to("plain")
+    for name, more in (
+        ("read_file", {}),
+        ("write_file", {"content": "x"}),
+        ("search_files", {"pattern": "h"}),
+    ):
+        arguments = {"path": "link", **more}
+        concern = box.concern(name, arguments)
+        assert concern.kind == "free"
+        (folder / "link").unlink()
+        (folder / "link").symlink_to(Path.home() / ".netrc")
+        with pytest.raises(ToolError, match="has not consented"):
+            await box.call(name, arguments, concern)
+        (folder / "link").unlink()
+        (folder / "link").symlink_to("plain")
+    assert (Path.home() / ".netrc").read_text() == "hidden"
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "rule"),
+    [
+        ("write_file", "../x", "write in {top}"),
+        ("patch", "~/.bashrc", "write {home}/.bashrc"),
+        ("read_file", "~/.netrc", "read {home}/.netrc"),
+        ("search_files", ".env", "read {top}/work/.env"),
+        ("write_file", "sub/../.env", "write {top}/work/.env"),
+    ],
+)
+def test_a_consent_that_lasts_is_for_a_file_or_a_folder(services, folder, tmp_path, name, path, rule):
+    concern = Toolbox(all_tools(), services).concern(name, {"path": path})
+    assert concern.rules == (rule.format(top=tmp_path, home=Path.home()),)
+    assert concern.action == f"{concern.action.split()[0]} {os.path.realpath(services.places.absolute(path))}"
 
 
 async def test_pages_from_the_web_stay_a_strangers_words(call, services, tmp_path, folder):

@@ -10,7 +10,9 @@ import pytest
 
 from hermes.app.services import Services
 from hermes.config import load
+from hermes.errors import ToolError
 from hermes.tools.terminal.output import KEPT, Output, plain
+from hermes.tools.toolbox import Toolbox, all_tools
 
 
 @pytest.fixture
@@ -163,6 +165,27 @@ async def test_what_is_dangerous_is_done_only_with_consent(run, folder, person):
     person.answer = "once"
     assert (await run("rm -rf old"))["exit_code"] == 0
     assert not (folder / "old").exists()
+
+
+async def test_what_nobody_judged_is_not_run(services, folder):
+    (folder / "old").mkdir()
+    box = Toolbox(all_tools(), services)
+    for command in ("rm -rf old", "rm -rf ~"):
+        with pytest.raises(ToolError, match=r"not consented|never run"):
+            await box.call("terminal", {"command": command})
+    consented = box.concern("terminal", {"command": "rm -rf old"})
+    with pytest.raises(ToolError, match="not consented"):
+        await box.call("terminal", {"command": "rm -rf old ../other"}, consented)
+    with pytest.raises(ToolError, match="not consented"):
+        await box.call("terminal", {"command": "rm -rf old", "folder": ".."}, consented)
+    assert (folder / "old").exists()
+
+
+async def test_a_command_in_another_folder_is_asked_about_with_the_folder(run, folder, person):
+    (folder / "sub").mkdir()
+    await run("rm -rf *", folder="sub")
+    assert person.asked[0].action == f"cd {folder / 'sub'} && rm -rf *"
+    assert person.asked[0].keep == "session"
 
 
 async def test_what_is_forbidden_is_not_even_asked(run, person, folder):

@@ -57,7 +57,8 @@ _FIREWALLS: Mapping[str, frozenset[str]] = {
     "sysctl": frozenset(("-w", "--write", "-p")),
 }
 _AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
-_AWK_STARTS = re.compile(r"\bsystem\s*\(|\|&?\s*[\"$(]|\|&?\s*getline|\bprint[^|;}]*\|")
+_AWK_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_AWK_STARTS = re.compile(r'\bsystem\s*\(|\|&?\s*""|""\s*\|&?\s*getline')
 _CARRIERS = frozenset(("tar", "gtar", "bsdtar", "rsync", "ssh", "scp", "sftp"))
 _STARTS_PROGRAMS = (
     *("--checkpoint-action", "--to-command", "--use-compress-program", "--rsh"),
@@ -191,7 +192,7 @@ def runs_code(call: Call, _places: Places) -> str | None:
     words = call.arguments
     if call.name in _CARRIERS and any(word.casefold().startswith(_STARTS_PROGRAMS) for word in words):
         return "it starts another program in a way that no rule can read"
-    if call.name in _AWKS and any(map(_AWK_STARTS.search, words)):
+    if call.name in _AWKS and any(_AWK_STARTS.search(_AWK_TEXT.sub('""', word)) for word in words):
         return "it runs code that no rule can read"
     if not _INTERPRETERS.fullmatch(call.name):
         return None
