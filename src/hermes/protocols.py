@@ -319,15 +319,15 @@ class Approver(Protocol):
 class ApprovalListener(Protocol):
     """Told of every question for consent; it cannot answer it."""
 
-    def asked(self, wanted: Approval) -> None:
+    async def asked(self, wanted: Approval) -> None:
         """A person is about to be asked."""
         ...
 
-    def answered(self, wanted: Approval, choice: Choice | Literal["timeout"]) -> None:
+    async def answered(self, wanted: Approval, choice: Choice | Literal["timeout"]) -> None:
         """What they said, or that they said nothing in time."""
         ...
 
-    def unasked(self, wanted: Approval, *, allowed: bool) -> None:
+    async def unasked(self, wanted: Approval, *, allowed: bool) -> None:
         """Nobody was asked: it was allowed beforehand, or nobody is here."""
         ...
 
@@ -365,6 +365,10 @@ class Toolbox(Protocol):
 
 progress: ContextVar[Callable[[str], None]] = ContextVar("progress", default=lambda _text: None)
 """Where a running tool says how far it has come; set anew for every call."""
+
+
+current_call: ContextVar[CallIds] = ContextVar("current_call", default=CallIds())  # noqa: B039 - it is frozen
+"""Which call a tool is running for."""
 
 
 class SearchRow(msgspec.Struct, frozen=True):
