@@ -165,6 +165,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     """For the result of a tool: who brought it, such as a web backend."""
     replaces: int = 0
     """For a summary: how many messages of its session it stands for, counted from the first."""
+    besides: tuple[int, ...] = ()
+    """For a summary: the places among those that it does not stand for, because others wrote them."""
 
     def data_for(self, issuer: str) -> dict[str, Any]:
         """The opaque data of this message, if this issuer made it; else nothing."""
