@@ -177,6 +177,7 @@ class Citation(msgspec.Struct, frozen=True):
     """A source the answer points to: `[n]` in the text, and the words that carry it.
 
     `verified` says that the page was read in this turn, and that it holds what the answer quotes from it.
+    A number that no source has comes without a URL.
     """
 
     n: int

@@ -52,10 +52,15 @@ async def chat(home, url, name, questions, acknowledged):
     config = load({"HERMES_HOME": home, "HERMES_MODEL_LOCAL_SERVERS": "false", "CUSTOM_BASE_URL": url})
     append = Store.append
 
-    async def append_and_tell(store, session_id, messages):
-        await append(store, session_id, messages)
-        kept = "".join(map(written, messages))
-        os.write(acknowledged, (json.dumps([name, kept]) + "\n").encode())
+    def append_and_tell(store, session_id, messages, events):
+        def tell(done):
+            done.result()
+            kept = "".join(map(written, messages))
+            os.write(acknowledged, (json.dumps([name, kept]) + "\n").encode())
+
+        appended = append(store, session_id, messages, events)
+        appended.add_done_callback(tell)
+        return appended
 
     Store.append = append_and_tell
     async with Runtime(config) as runtime:

@@ -24,7 +24,6 @@ Status = Literal["open", "done", "interrupted", "failed"]
 _SESSIONS = "SELECT id, title, created, updated, provider, model, cwd, status, messages FROM sessions"
 _MESSAGES = "SELECT seq, CAST(body AS BLOB) FROM messages WHERE session = ? ORDER BY seq"
 _EVENTS = "SELECT seq, CAST(body AS BLOB) FROM events WHERE session = ? ORDER BY id"
-_COUNTED = "CAST(messages AS INTEGER)"
 _TEXTS = ("id", "title", "provider", "model", "cwd")
 _NEWEST_FIRST = "ORDER BY updated DESC, id DESC"
 _OFFERED = 50
@@ -65,9 +64,9 @@ def new_session_id(now: float, entropy: bytes) -> str:
 class Store:
     """The sessions of one file. Several processes may use it at once.
 
-    What writes is begun when it is called, in a thread of the store, and done in the order of the
-    calls; who stops waiting for it does not stop it. Raises `StoreUnavailable` when nothing can be saved, so that a shell goes on without. A damaged
-    file is set aside; `notices` then says where it is.
+    What writes is begun when it is called, in a thread of the store, and done in the order of the calls;
+    who awaits it knows that it is on disk. Raises `StoreUnavailable` when nothing can be saved, so that a
+    shell goes on without. A damaged file is set aside; `notices` then says where it is.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
@@ -205,7 +204,7 @@ class Store:
         self, session_id: str, column: Literal["status", "title"], value: str, events: Sequence[Happening]
     ) -> asyncio.Future[None]:
         def update(db: Connection) -> None:
-            query = f"UPDATE sessions SET {column} = ? WHERE id = ? RETURNING {_COUNTED}"  # noqa: S608
+            query = f"UPDATE sessions SET {column} = ? WHERE id = ? RETURNING CAST(messages AS INTEGER)"  # noqa: S608
             counted = db.execute(query, (value, session_id)).fetchall()
             if not counted:
                 raise _gone(session_id)
@@ -263,7 +262,7 @@ def _insert(
 ) -> None:
     counted = db.execute(
         "UPDATE sessions SET updated = ?, status = 'open', messages = messages + ?"
-        f" WHERE id = ? RETURNING {_COUNTED}",
+        " WHERE id = ? RETURNING CAST(messages AS INTEGER)",
         (now, len(bodies), session_id),
     ).fetchall()
     if not counted:

@@ -28,7 +28,7 @@ class Writer:
             return asyncio.wrap_future(self._thread.submit(work))
 
     async def close(self, seconds: float) -> bool:
-        """Wait so long for what was asked for; says whether all is done. What has not begun is dropped then."""
+        """Wait so long for what was asked for, and drop what has not begun by then; says if all is done."""
         thread, self._thread = self._thread, None
         if thread is None:
             return True
