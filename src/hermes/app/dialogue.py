@@ -106,16 +106,17 @@ class Journal:
 
     async def _write(self, act: Callable[[Store], asyncio.Future[None]]) -> None:
         written = self._begin(act)
-        if written is not None:
+        if written is not None and not written.done():
             await asyncio.wait([written], timeout=_HURRY_SECONDS if _is_stopped() else None)
-            if written.done() and self._store is not None:
-                written.result()
 
     def _begin(self, act: Callable[[Store], asyncio.Future[None]]) -> asyncio.Future[None] | None:
         if self._store is None:
             return None
         written = act(self._store)
-        written.add_done_callback(self._judge)
+        if written.done():
+            self._judge(written)
+        else:
+            written.add_done_callback(self._judge)
         return written
 
     def _judge(self, written: asyncio.Future[None]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from hermes.errors import StoreError, StoreUnavailable, UnknownName, UsageError
+from hermes.errors import StoreError, StoreLocked, StoreUnavailable, UnknownName, UsageError
 from hermes.messages import Message
 from hermes.store import search
 from hermes.store.database import BUSY_SECONDS, Database, Work, fetch
@@ -64,9 +64,11 @@ def new_session_id(now: float, entropy: bytes) -> str:
 class Store:
     """The sessions of one file. Several processes may use it at once.
 
-    What writes is begun when it is called, in a thread of the store, and done in the order of the calls;
-    who awaits it knows that it is on disk. Raises `StoreUnavailable` when nothing can be saved, so that a
-    shell goes on without. A damaged file is set aside; `notices` then says where it is.
+    What writes is begun when it is called, and done in the order of the calls; who awaits it knows that
+    it is on disk. Only a thread of the store ever waits for a locked file.
+
+    Raises `StoreUnavailable` when nothing can be saved, so that a shell goes on without. A damaged file
+    is set aside; `notices` then says where it is.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
@@ -223,11 +225,24 @@ class Store:
             self._database.close()
 
     def _write(self, work: Work[T]) -> asyncio.Future[T]:
+        """Write at once where that can be done at once; else where it can be waited for."""
+        if not self._writer.is_idle:
+            return self._write_later(work)
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        try:
+            done.set_result(self._database.write(work, patience=0))
+        except StoreLocked:
+            return self._write_later(work)
+        except StoreError as error:
+            done.set_exception(error)
+        return done
+
+    def _write_later(self, work: Work[T]) -> asyncio.Future[T]:
         return self._writer.do(lambda: self._database.write(work))
 
     async def _read(self, work: Work[T]) -> T:
         """Read what is there; after what is still to be written, where something is."""
-        if not self._writer.has_begun:
+        if self._writer.is_idle:
             return self._database.read(work)
         return await self._writer.do(lambda: self._database.read(work))
 
