@@ -23,7 +23,7 @@ TITLE_LENGTH = 80
 _HURRY_SECONDS = 0.1
 """How long somebody who stopped a turn waits for each thing that is still written of it."""
 
-Written = TypeVar("Written", Message, Happening)
+T = TypeVar("T")
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,11 +79,11 @@ class Journal:
             self._happened.append(Happening(self._clock(), part))
 
     async def append(self, session_id: str, messages: Sequence[Message]) -> None:
-        said = [redacted(message, self._redact) for message in messages]
+        said = [redacted(message, self._redact, Message) for message in messages]
         await self._write(lambda store: store.append(session_id, said, self._take_events()))
 
     async def summarise(self, session_id: str, summary: Message, known: Sequence[Message]) -> None:
-        note, *others = (redacted(message, self._redact) for message in (summary, *known))
+        note, *others = (redacted(message, self._redact, Message) for message in (summary, *known))
         await self._write(lambda store: store.summarise(session_id, note, others, self._take_events()))
 
     async def rename(self, session_id: str, title: str) -> None:
@@ -100,9 +100,8 @@ class Journal:
         return told
 
     def _take_events(self) -> list[Happening]:
-        taken = [redacted(event, self._redact) for event in self._happened]
-        self._happened.clear()
-        return taken
+        taken, self._happened = self._happened, []
+        return redacted(taken, self._redact, list[Happening]) if taken else taken
 
     async def _write(self, act: Callable[[Store], asyncio.Future[None]]) -> None:
         written = self._begin(act)
@@ -138,11 +137,11 @@ def _is_stopped() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def redacted(value: Written, redact: Redactor) -> Written:
-    """A message or an event as it may be written down: no configured secret in any of its texts."""
+def redacted(value: T, redact: Redactor, kind: type[T]) -> T:
+    """A value of this kind as it may be written down: no configured secret in any of its texts."""
     written = msgspec.json.encode(value).decode()
     clean = redact(written)
-    return value if clean == written else msgspec.json.decode(clean, type=type(value))
+    return value if clean == written else msgspec.json.decode(clean, type=kind)
 
 
 class Dialogue:

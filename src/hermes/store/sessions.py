@@ -32,7 +32,7 @@ _CLOSING_SECONDS = 2 * BUSY_SECONDS
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Message)
-_happenings = msgspec.json.Decoder(Happening)
+_happenings = msgspec.json.Decoder(list[Happening])
 
 T = TypeVar("T")
 
@@ -146,7 +146,7 @@ class Store:
         """What happened in a session, in order."""
         await self._require(session_id)
         rows = await self._read(lambda db: fetch(db, tuple[int, bytes], _EVENTS, session_id))
-        return tuple(_decode_event(session_id, seq, body) for seq, body in rows)
+        return tuple(event for seq, body in rows for event in _decode_events(session_id, seq, body))
 
     async def latest(self, cwd: str | None = None) -> SessionInfo | None:
         """The session used last: in the folder `cwd` when given, else anywhere."""
@@ -290,8 +290,8 @@ def _insert(
 
 def _insert_events(db: Connection, session_id: str, after: int, events: Sequence[Happening]) -> None:
     if events:
-        rows = [(session_id, after, _encode(event)) for event in events]
-        db.executemany("INSERT INTO events (session, seq, body) VALUES (?, ?, ?)", rows)
+        row = (session_id, after, _encode(events))
+        db.execute("INSERT INTO events (session, seq, body) VALUES (?, ?, ?)", row)
 
 
 def _gone(session_id: str) -> StoreUnavailable:
@@ -300,7 +300,7 @@ def _gone(session_id: str) -> StoreUnavailable:
     )
 
 
-def _encode(value: Message | Happening) -> str:
+def _encode(value: Message | Sequence[Happening]) -> str:
     try:
         return _encoder.encode(value).decode()
     except UnicodeEncodeError:
@@ -326,8 +326,8 @@ def _decode(session_id: str, seq: int, body: bytes) -> Message:
         raise StoreError(f"message {seq} of session `{session_id}` cannot be read: {error}") from error
 
 
-def _decode_event(session_id: str, seq: int, body: bytes) -> Happening:
+def _decode_events(session_id: str, seq: int, body: bytes) -> list[Happening]:
     try:
-        return msgspec.structs.replace(_happenings.decode(body), after=seq)
+        return [msgspec.structs.replace(event, after=seq) for event in _happenings.decode(body)]
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"an event after message {seq} of session `{session_id}` cannot be read") from error
