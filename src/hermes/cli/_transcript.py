@@ -14,6 +14,7 @@ from hermes.agent.prompt import is_question, is_reminder
 from hermes.agent.untrusted import unfenced
 from hermes.cli._border import one_line
 from hermes.cli._happenings import event_line
+from hermes.cli._harmless import harmless
 from hermes.messages import Citation, Image, Message
 from hermes.protocols import Source
 from hermes.store import Happening, SessionInfo
@@ -128,7 +129,8 @@ def _sections(message: Message) -> Iterator[str]:
     if is_question(message):
         yield "\n\n".join([f"## Question\n\n{text}", *pictures(message)])
     if message.role == "assistant" and text:
-        yield text if message.tool_calls else f"## Answer\n\n{text}"
+        words = harmless(text)
+        yield words if message.tool_calls else f"## Answer\n\n{words}"
     for call in message.tool_calls:
         yield f"Called `{call.name}`:\n\n{_fenced(call.arguments)}"
 
