@@ -289,3 +289,31 @@ async def test_a_picture_in_an_answer_is_never_fetched_and_carries_no_secret(wir
 
 async def answer_nothing(exchange):
     exchange.close()
+
+
+class BadRows(Web):
+    async def search(self, query, limit):
+        self.asked.append(query)
+        return [
+            SearchRow("Script", "javascript:alert(1)", "no"),
+            SearchRow("Data", "data:text/html,<script>alert(1)</script>", "no"),
+            SearchRow("Nothing", None, "no"),
+            SearchRow("<b>Cakes</b> <script>alert(1)</script>", PAGE, "x" * 1_000_000),
+            SearchRow("Cakes again", PAGE, "All about cakes."),
+            SearchRow("Pies", "https://pies.example/", "All about pies."),
+        ]
+
+
+async def test_bad_rows_of_a_search_are_dropped_or_cut_and_the_others_kept(wire, folder):
+    script = wire.calls(("web_search", {"query": "cake"})), wire.says("So it is. [2]")
+    async with wire.simulator(*script) as server, Kitchen(wire, folder, server) as kitchen:
+        web = BadRows("")
+        kitchen.runtime.services.web = WebKernel(web, web, archive=PageArchive(None))
+        answer = await kitchen.ask()
+        assert server.refusals == []
+    [(_, found)] = fences(wire, server.bodies[-1])
+    assert "javascript:" not in found
+    assert "data:text" not in found
+    assert len(found) < 200_000
+    assert "https://pies.example/" in found
+    assert answer.citations[0].url == "https://pies.example/"
