@@ -368,7 +368,7 @@ class Expectation(Protocol):
 class SessionLog(Protocol):
     """Where a conversation is kept: a message is on disk when `append` is done.
 
-    It is on its way there as soon as that is called, whoever then stops waiting for it.
+    It is on its way there as soon as that is awaited, whoever then stops waiting for it.
     """
 
     def append(self, session_id: str, messages: Sequence[Message]) -> Awaitable[None]: ...
