@@ -3,7 +3,7 @@
 The agent is handed things that fit these and never learns who made them; only `app` knows.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from typing import Any, Literal, Protocol
@@ -444,9 +444,16 @@ class Expectation(Protocol):
 
 
 class SessionLog(Protocol):
-    """Where a conversation is kept: a message is on disk when `append` returns."""
+    """Where a conversation is kept: a message is on disk when `append` is done.
 
-    async def append(self, session_id: str, messages: Sequence[Message]) -> None: ...
+    It is on its way there as soon as that is awaited, whoever then stops waiting for it.
+    """
+
+    def append(self, session_id: str, messages: Sequence[Message]) -> Awaitable[None]: ...
+
+    def summarise(self, session_id: str, summary: Message, known: Sequence[Message]) -> Awaitable[None]:
+        """Keep a summary of some of the messages that its writer knows; others may have added theirs."""
+        ...
 
 
 class Notebook(Protocol):
