@@ -152,6 +152,30 @@ async def test_approve_is_asked_before_a_dangerous_command(home, work, answer, c
     assert (work / "old").exists() is not consents
 
 
+async def test_a_consent_for_the_session_outlasts_a_closed_agent(home, work):
+    asked = []
+
+    async def approve(wanted):
+        asked.append(wanted.action)
+        return "session"
+
+    script = [
+        turn
+        for name in ("a", "b")
+        for turn in (calls(("terminal", {"command": f"rm -r {name}"})), says("ok"))
+    ]
+    (work / "a").mkdir()
+    (work / "b").mkdir()
+    async with ChatSimulator(*script) as server:
+        config = settings(home, CUSTOM_BASE_URL=server.base_url, PATH="/usr/bin:/bin")
+        agent = hermes.Agent("custom/m", tools=["terminal"], config=config, approve=approve)
+        for question in ("one", "two"):
+            async with agent:
+                await agent.run(question)
+    assert asked == ["rm -r a"]
+    assert not (work / "b").exists()
+
+
 async def test_without_approve_the_answer_is_no(home, work):
     (work / "old").mkdir()
     async with ChatSimulator(calls(("terminal", {"command": "rm -r old"})), says("ok")) as server:
