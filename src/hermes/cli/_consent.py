@@ -28,7 +28,7 @@ _ANSWERS: Mapping[str, Choice] = {
 
 
 class Consent:
-    """Asks the person at `stdin`, and says on the screen what was decided without them."""
+    """Asks the person at `stdin`."""
 
     def __init__(self, border: Border, stdin: TextIO) -> None:
         self._border = border
