@@ -6,8 +6,6 @@ import threading
 
 import msgspec
 import pytest
-from simulators.chat_completions import calls, fails, says
-from simulators.talk import Bench
 
 from hermes.agent.approval_hooks import ApprovalHooks
 from hermes.agent.approvals import Approvals
@@ -16,6 +14,8 @@ from hermes.errors import Block, InvalidResponse, ModelError
 from hermes.events import Text, ToolStarted
 from hermes.hooks import HookHost, Options, Registration
 from hermes.protocols import Concern
+from simulators.chat_completions import calls, fails, says
+from simulators.talk import Bench
 
 LOOK = calls(("look", {"q": "sky"}))
 TOOL_HOOKS = ("pre_tool_call", "post_tool_call", "transform_tool_result")
