@@ -2,8 +2,11 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
+
+import msgspec
 
 from hermes import discover
 from hermes.config import environment, files, keys, loading
@@ -18,22 +21,37 @@ def set_value(home: str, path: str, value: object) -> None:
     anything is written, `StoreUnavailable` when the file cannot be.
     """
     key = keys.find(path)
-    parsed = key.parse_given(value, f"`{path}`")
-    plain = _plain(parsed)
+    plain = _plain(key.parse_given(value, f"`{path}`"))
+    _rewrite(home, key.section, lambda section: section | {key.name: plain}, secret=key.is_secret)
+
+
+def update(home: str, section: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Change a section of config.yaml as a whole, while nobody else can.
+
+    `change` is given what the section says, and returns what it shall say. Raises as `set_value` does.
+    """
+    _rewrite(home, section, change)
+
+
+def _rewrite(
+    home: str, section: str, change: Callable[[dict[str, Any]], dict[str, Any]], *, secret: bool = False
+) -> None:
     file = loading.config_path(home)
     with _locked(home, file):
         found = files.read(file) or files.Found("", files.PRIVATE_FILE)
-        changed = discover.module("hermes.config.yaml_edit").changed(found.text, file, key, plain)
-        files.replace(file, changed, files.PRIVATE_FILE if key.is_secret else found.mode)
+        changed = discover.module("hermes.config.yaml_edit").changed(found.text, file, section, change)
+        files.replace(file, changed, files.PRIVATE_FILE if secret else found.mode)
 
 
 def _plain(value: object) -> object:
-    """A setting as a file holds it in one line."""
+    """A setting as a file holds it; a list of names in one line."""
     match value:
         case Secret():
             return value.reveal()
         case tuple():
             return ", ".join(value)
+        case Mapping():
+            return msgspec.to_builtins(value)
         case None:
             return ""
         case _:

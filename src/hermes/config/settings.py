@@ -1,7 +1,7 @@
 """The settings as values: what a run is configured with, and where each setting came from."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -12,6 +12,7 @@ from hermes.protocols import Effort
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Names = tuple[str, ...]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+PluginMode = Literal["full", "observe", "off"]
 
 
 class ModelSettings(msgspec.Struct, frozen=True):
@@ -54,11 +55,45 @@ class AuxiliarySettings(msgspec.Struct, frozen=True):
     vision: str = ""
 
 
+class ModelOverrides(msgspec.Struct, frozen=True):
+    """Which models a plugin may ask instead of the conversation's own. An empty list allows any."""
+
+    allow_provider_override: bool = False
+    allow_model_override: bool = False
+    allowed_providers: Names = ()
+    allowed_models: Names = ()
+
+
+class PluginEntry(msgspec.Struct, frozen=True):
+    """What a person has settled about one plugin."""
+
+    allow_tool_override: bool = False
+    granted: Names | None = None
+    """The capabilities it was given; None where nobody was asked."""
+    hash: str = ""
+    """What its files were when it was enabled; empty where that does not matter."""
+    llm: ModelOverrides = ModelOverrides()
+    settings: Mapping[str, Any] = {}
+    """Settings of the plugin's own."""
+
+
+PluginEntries = Mapping[str, PluginEntry]
+
+
+class PluginSettings(msgspec.Struct, frozen=True):
+    mode: PluginMode = "full"
+    enabled: Names = ()
+    disabled: Names = ()
+    timeout: AtLeastOne = 30
+    entries: PluginEntries = {}
+
+
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "model": ModelSettings,
     "web": WebSettings,
     "agent": AgentSettings,
     "auxiliary": AuxiliarySettings,
+    "plugins": PluginSettings,
 }
 
 
@@ -77,6 +112,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     web: WebSettings = WebSettings()
     agent: AgentSettings = AgentSettings()
     auxiliary: AuxiliarySettings = AuxiliarySettings()
+    plugins: PluginSettings = PluginSettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
     warnings: tuple[str, ...] = ()
     origins: Mapping[str, Origin] = {}
