@@ -39,7 +39,9 @@ HermesError                    exit code 1, an optional hint
 │   └── IncompleteResponse     the answer stopped in the middle; what arrived is kept
 ├── ToolError                  a tool failed; the model is told and goes on
 │   └── UnknownTool
-└── WebError                   a web backend failed; empty results are not an error
+├── WebError                   a web backend failed; empty results are not an error
+└── PluginError                a plugin cannot be used; everything else can
+    └── NotAllowed             ... it wants what nobody has allowed it
 """
 
 from collections.abc import Iterable, Mapping
@@ -275,4 +277,12 @@ class UnknownTool(ToolError):
 
 
 class WebError(HermesError):
+    pass
+
+
+class PluginError(HermesError):
+    pass
+
+
+class NotAllowed(PluginError, PermissionError):
     pass

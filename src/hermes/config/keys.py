@@ -151,9 +151,10 @@ def _one_of(choices: tuple[str, ...], value: object) -> str:
 
 def _entries(value: object) -> PluginEntries:
     try:
-        return msgspec.convert(value, PluginEntries)
+        entries: PluginEntries = msgspec.convert(value, PluginEntries)
     except msgspec.ValidationError as error:
         raise ValueError(f"settings by plugin ({str(error).partition(' - at')[0].lower()})") from None
+    return entries
 
 
 _CHECKS: Mapping[object, Callable[[Any], object]] = {
