@@ -39,6 +39,8 @@ HermesError                    exit code 1, an optional hint
 │   └── IncompleteResponse     the answer stopped in the middle; what arrived is kept
 ├── ToolError                  a tool failed; the model is told and goes on
 │   └── UnknownTool
+├── Block                      a plugin says no: nothing swallows it, and nothing is tried again
+├── NextCallMisused            a plugin called on a second time, or too late: nothing was done
 ├── WebError                   a web backend failed; empty results are not an error
 └── PluginError                a plugin cannot be used; everything else can
     └── NotAllowed             ... it wants what nobody has allowed it
@@ -273,6 +275,26 @@ class ToolError(HermesError):
 
 
 class UnknownTool(ToolError):
+    pass
+
+
+class Block(HermesError):
+    """`code` says why in a word; `plugin` and `callback` say who, once that is known."""
+
+    def __init__(self, message: str, *, code: str = "plugin_block", hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+        self.plugin = ""
+        self.callback = ""
+
+    def by(self, plugin: str, callback: str) -> "Block":
+        """The same, with who raised it; the first to be named stays."""
+        if not self.plugin:
+            self.plugin, self.callback = plugin, callback
+        return self
+
+
+class NextCallMisused(HermesError, RuntimeError):
     pass
 
 

@@ -1,0 +1,321 @@
+"""Callbacks that wrap the doing: nested, each with one way on, and nothing done twice."""
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from hermes.errors import Block, NextCallMisused
+from hermes.hooks.callee import Callee
+from hermes.hooks.copying import copied
+from hermes.hooks.names import MIDDLEWARE_SCHEMA, OBSERVER_SCHEMA, PAYLOADS
+from hermes.hooks.threads import Left, Raised, Stay
+from hermes.hooks.watch import Watch
+from hermes.hooks.workers import Workers
+
+Payload = dict[str, Any]
+Base = Callable[[Payload], Awaitable[Any]]
+
+_NOT_DONE = object()
+"""The outcome of a callback that failed before it called on: what it wraps is still to be done."""
+
+
+class Frame:
+    """One callback around one call: its way on, its time, and what came of both."""
+
+    __slots__ = (
+        "_away",
+        "_clock",
+        "_error",
+        "_is_open",
+        "_lock",
+        "_own",
+        "_result",
+        "_since",
+        "_uses",
+        "callee",
+        "given",
+        "incoming",
+        "index",
+        "is_expired",
+        "stay",
+        "task",
+    )
+
+    def __init__(self, callee: Callee, index: int, incoming: Payload, clock: Callable[[], float]) -> None:
+        self.callee = callee
+        self.index = index
+        self.incoming = incoming
+        self.given = copied(incoming)
+        callee.began()
+        self.stay: Stay | None = None
+        self.task: asyncio.Task[Any] | None = None
+        self.is_expired = False
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._is_open = True
+        self._uses = 0
+        self._result: Any = _NOT_DONE
+        self._error: BaseException | None = None
+        self._own = 0.0
+        self._away = 0
+        self._since = clock()
+
+    def enter(self, payload: object) -> Payload:
+        """The way on: what to do it with. Refused when it was used up, or after the callback's end."""
+        with self._lock:
+            if not self._is_open:
+                raise NextCallMisused("`next_call` was called after its callback had ended; nothing was done")
+            if self._uses >= self.callee.options.max_calls:
+                raise NextCallMisused(
+                    "`next_call` was called again; nothing was done a second time",
+                    hint="register with `max_calls=` to try again",
+                )
+            self._uses += 1
+            self._away += 1
+            self._own += self._clock() - self._since
+        if payload is None:
+            return self.incoming if self.callee.observes else self.given
+        if self.callee.observes and payload != self.incoming:
+            self.callee.ignored("it may only observe, and its change had no effect")
+            return self.incoming
+        if not isinstance(payload, dict):
+            self.callee.ignored("it passed on something that is no dict, and it was not used")
+            return self.incoming
+        return payload
+
+    def came_back(self, result: Any) -> Any:
+        self._result, self._error = result, None
+        self._is_back()
+        return result
+
+    def broke(self, error: BaseException) -> None:
+        if not _is_final(self._error):
+            self._error = error
+        self._is_back()
+
+    def _is_back(self) -> None:
+        with self._lock:
+            self._away -= 1
+            self._since = self._clock()
+
+    def left(self) -> float | None:
+        if not self._is_open or self._away:
+            return None
+        return self.callee.timeout - self._own - (self._clock() - self._since)
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_open = False
+
+    def returned(self, value: Any) -> Any:
+        """What a callback's return comes to."""
+        self._count()
+        if self._error is not None and _is_final(self._error):
+            raise self._error
+        self.callee.succeeded()
+        if self.callee.observes:
+            return self._observed(value)
+        if value is None and not self._uses:
+            self.callee.warn("it gave nothing and did not call on; is a `return` missing?")
+        return value
+
+    def raised(self, error: BaseException) -> Any:
+        """What a callback's failure comes to: the result it hid, an error, or that all is still to do."""
+        self._count()
+        if isinstance(error, Block):
+            raise error.by(self.callee.plugin, self.callee.name)
+        if not isinstance(error, Exception):
+            raise error
+        if self._error is not None and _is_final(self._error):
+            raise self._error
+        if error is self._error:
+            raise error
+        self.callee.failed(error)
+        if self._error is not None:
+            if isinstance(error, NextCallMisused):
+                raise self._error
+            raise error from (error.__cause__ or self._error)
+        return self.without_it(error)
+
+    def without_it(self, error: BaseException | None = None) -> Any:
+        """What holds when the callback is not to be had: its downstream result, or its policy."""
+        if self._error is not None:
+            raise self._error
+        if self._result is not _NOT_DONE:
+            return self._result
+        if self.callee.is_closed:
+            raise self.callee.block("it failed") from error
+        return _NOT_DONE
+
+    def _observed(self, value: Any) -> Any:
+        if self._error is not None:
+            raise self._error
+        if self._result is not _NOT_DONE and value is not self._result and value is not None:
+            self.callee.ignored("it may only observe, and what it returned had no effect")
+        return self._result
+
+    def _count(self) -> None:
+        own = self._own + (0.0 if self._away else self._clock() - self._since)
+        self.callee.ended(own)
+
+
+class Execution:
+    """One call on its way through the callbacks of its kind."""
+
+    def __init__(
+        self,
+        kind: str,
+        callees: Sequence[Callee],
+        base: Base,
+        context: Mapping[str, Any],
+        original: Payload,
+        workers: Workers,
+        clock: Callable[[], float],
+    ) -> None:
+        self._callees = callees
+        self._base = base
+        self._original = original
+        self._payload_name = PAYLOADS[kind]
+        self._original_name = f"original_{self._payload_name}"
+        self._context = context
+        self._workers = workers
+        self._clock = clock
+        self._watch: Watch[Frame] = Watch(min(callee.timeout for callee in callees), self._expire)
+
+    async def run(self, payload: Payload) -> Any:
+        try:
+            return await self._at(0, payload)
+        finally:
+            self._watch.close()
+
+    async def _at(self, index: int, payload: Payload) -> Any:
+        """The rest of the chain, from this place on, on the loop."""
+        index = self._next(index)
+        if index == len(self._callees):
+            return await self._base(payload)
+        frame = Frame(self._callees[index], index, payload, self._clock)
+        self._watch.add(frame)
+        outcome = await (self._awaited(frame) if frame.callee.is_async else self._in_a_thread(frame))
+        return await self._at(index + 1, payload) if outcome is _NOT_DONE else outcome
+
+    def _next(self, index: int) -> int:
+        """The place of the next callback that takes part."""
+        while index < len(self._callees):
+            callee = self._callees[index]
+            if callee.wants(self._context) and not callee.is_left_out():
+                break
+            index += 1
+        return index
+
+    async def _awaited(self, frame: Frame) -> Any:
+        async def next_call(payload: object = None) -> Any:
+            onward = frame.enter(payload)
+            try:
+                return frame.came_back(await self._at(frame.index + 1, onward))
+            except BaseException as error:
+                frame.broke(error)
+                raise
+
+        frame.task = asyncio.current_task()
+        try:
+            value = await frame.callee.callback(**self._arguments(frame, next_call))
+            if inspect.isawaitable(value):
+                value = await value
+        except BaseException as error:  # noqa: BLE001 - every outcome of a callback has its rule
+            frame.close()
+            if frame.is_expired and _is_ours_to_stop(frame, error):
+                return frame.without_it()
+            return frame.raised(error)
+        frame.close()
+        if frame.is_expired and frame.task is not None:
+            frame.task.uncancel()
+        return frame.returned(value)
+
+    async def _in_a_thread(self, frame: Frame) -> Any:
+        stay = Stay(self._workers)
+        try:
+            outcome = await stay.run(lambda: self._called(frame, stay))
+        except asyncio.CancelledError:
+            frame.close()
+            raise
+        if isinstance(outcome, Left):
+            return await self._after_leaving(outcome.because, frame)
+        if isinstance(outcome, Raised):
+            raise outcome.error
+        return outcome.value
+
+    async def _after_leaving(self, hung: Frame, first: Frame) -> Any:
+        """The rest of a chain whose thread hangs; the frames around it in that thread are gone with it."""
+        first.close()
+        outcome = hung.without_it()
+        if outcome is _NOT_DONE and hung is not first:
+            return await self._at(hung.index + 1, hung.incoming)
+        return outcome
+
+    def _called(self, frame: Frame, stay: Stay) -> Any:
+        """A callback that is not async, in its thread."""
+
+        def next_call(payload: object = None) -> Any:
+            onward = frame.enter(payload)
+            try:
+                return frame.came_back(self._onward(frame.index + 1, onward, stay))
+            except BaseException as error:
+                frame.broke(error)
+                raise
+
+        frame.stay = stay
+        try:
+            value = frame.callee.callback(**self._arguments(frame, next_call))
+            if inspect.isawaitable(value):
+                value = stay.wait_for(value)
+        except BaseException as error:  # noqa: BLE001 - every outcome of a callback has its rule
+            frame.close()
+            return frame.raised(error)
+        frame.close()
+        return frame.returned(value)
+
+    def _onward(self, index: int, payload: Payload, stay: Stay) -> Any:
+        """The rest of the chain from within a thread: on in it where that can be, else on the loop."""
+        index = self._next(index)
+        if index == len(self._callees) or not self._callees[index].shares_a_thread:
+            return stay.on_loop(lambda: self._at(index, payload))
+        frame = Frame(self._callees[index], index, payload, self._clock)
+        self._watch.add(frame)
+        outcome = self._called(frame, stay)
+        return self._onward(index + 1, payload, stay) if outcome is _NOT_DONE else outcome
+
+    def _arguments(self, frame: Frame, next_call: Callable[..., Any]) -> dict[str, Any]:
+        arguments = {
+            "telemetry_schema_version": OBSERVER_SCHEMA,
+            "middleware_schema_version": MIDDLEWARE_SCHEMA,
+            **self._context,
+            self._payload_name: frame.given,
+            "next_call": next_call,
+        }
+        if frame.callee.takes(self._original_name):
+            arguments[self._original_name] = copied(self._original)
+        return frame.callee.fitting(arguments)
+
+    def _expire(self, frame: Frame) -> None:
+        frame.is_expired = True
+        frame.callee.timed_out()
+        if frame.stay is not None:
+            frame.close()
+            frame.callee.left_behind()
+            frame.stay.leave(frame, frame.callee.came_back)
+        elif frame.task is not None:
+            frame.task.cancel()
+
+
+def _is_final(error: BaseException | None) -> bool:
+    """Whether an error goes through every callback, whatever they make of it."""
+    return isinstance(error, Block) or not isinstance(error, Exception | None)
+
+
+def _is_ours_to_stop(frame: Frame, error: BaseException) -> bool:
+    """Whether a cancellation is the one that ended the callback's time, and no other came beside it."""
+    if not isinstance(error, asyncio.CancelledError) or frame.task is None:
+        return False
+    return frame.task.uncancel() == 0
