@@ -5,12 +5,14 @@ below its own line; `import-linter` holds that, and a test compares this page wi
 
     cli          the command `hermes`: one file per command, found by name
     app          the composition root: Config in, Runtime out, once
+    plugins      one folder per plugin: found, read, loaded; `ctx`, and a harness for authors
     agent        the loop: ask, act, repeat; vendor-blind, socket-blind
     tools        one file per tool; `web/backends`: one file per web backend
     providers    one file per model provider, each a value; `scout` is the built-in one
     index        the local documents in SQLite FTS5, behind the `local` backend
     store        sessions in SQLite: what must survive; the way any file of ours is opened
     transports   one file per wire protocol, pure
+    hooks        the engine of middleware and observers: pure, no files, no globals
     net          the only sockets: client, deadlines, retry, event streams
     config       files and environment in, one frozen Config out; secrets never print
     discover     the folder is the registry; the only importer by name

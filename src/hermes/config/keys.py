@@ -180,8 +180,11 @@ _SPELLED: Mapping[object, Callable[[str], object]] = {
 
 
 def _keys_of(section: str, settings: type[msgspec.Struct]) -> list[Key]:
-    fields = zip(settings.__struct_fields__, settings.__struct_defaults__, strict=True)
-    return [Key(section, name, _CHECKS[settings.__annotations__[name]], default) for name, default in fields]
+    defaults = settings()
+    return [
+        Key(section, name, _CHECKS[settings.__annotations__[name]], getattr(defaults, name))
+        for name in settings.__struct_fields__
+    ]
 
 
 KEYS: Mapping[str, Key] = {

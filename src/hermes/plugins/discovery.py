@@ -140,6 +140,7 @@ def _folders(folder: str) -> list[tuple[str, str]]:
 def at(path: str, source: Source, *, within: str = "", category: str = "") -> Found:
     """The plugin in one folder; with `within` it has to lie there."""
     name = os.path.basename(path)
+    refused: str | None
     try:
         told = manifest.read(path)
     except HermesError as error:
@@ -161,4 +162,4 @@ def _bad_name(name: str) -> str | None:
     """Why a name cannot be a plugin's: it would be one of a path, of a module, of a key in the settings."""
     if _NAME.fullmatch(name) and ".." not in name:
         return None
-    return f"{ascii(name)} cannot be a plugin's name: letters, digits, `-`, `_` and single dots can"
+    return f"{name!a} cannot be a plugin's name: letters, digits, `-`, `_` and single dots can"

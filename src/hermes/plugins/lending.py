@@ -90,7 +90,8 @@ class Lender:
         lent = self._needed(what)
         if _running_loop() is lent.loop:
             raise UsageError(
-                f"`{what}` would wait for the loop it runs in", hint=f"in async code, `await` `a{what}` instead"
+                f"`{what}` would wait for the loop it runs in",
+                hint=f"in async code, `await` `a{what}` instead",
             )
         return asyncio.run_coroutine_threadsafe(ask(lent.host), lent.loop).result()
 

@@ -41,7 +41,7 @@ def as_tool(offer: Offer) -> Tool:
             answer = await _call(offer.handler, arguments)
         except HermesError:
             raise
-        except (Exception, SystemExit) as error:  # a plugin's own code may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own code may raise anything
             return failure(f"{offer.name} failed: {type(error).__name__}: {error}")
         return _result(answer, trusted=offer.trusted)
 
@@ -113,7 +113,7 @@ def _lack(offer: Offer, services: Settings) -> str | None:
         return None
     try:
         return None if offer.check() else "the plugin says that it cannot be used now"
-    except (Exception, SystemExit) as error:  # a plugin's own code may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own code may raise anything
         return f"the plugin's check failed: {type(error).__name__}: {error}"
 
 

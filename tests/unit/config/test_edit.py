@@ -340,8 +340,10 @@ def plugins(**section):
         (
             {"entries": {"a/b": {"granted": [], "hash": "1e5", "settings": {"on": True, "n": 1.5}}}},
             "    - c\n",
-            ('    - c\n  entries:\n    a/b:\n      granted: []\n      hash: "1e5"\n'
-            "      settings:\n        on: true\n        n: 1.5\n"),
+            (
+                '    - c\n  entries:\n    a/b:\n      granted: []\n      hash: "1e5"\n'
+                "      settings:\n        on: true\n        n: 1.5\n"
+            ),
         ),
     ],
 )
