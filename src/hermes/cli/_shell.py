@@ -19,19 +19,29 @@ from hermes.errors import HermesError, Interrupted, UsageError
 
 
 class Commands(click.Group):
-    """Commands are the files of this folder; a file is imported when its command is called."""
+    """Commands are the files of this folder; a file is imported when its command is called.
+
+    Those that plugins offer come after them.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(discover.names("hermes.cli"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        command: click.Command = discover.load("hermes.cli", cmd_name, "command").command
+        command: click.Command | None = None
+        if cmd_name.replace("-", "_") not in discover.names("hermes.cli"):
+            command = discover.module("hermes.cli._plugin_commands").find(cmd_name, ctx.ensure_object(Border))
+        command = command or discover.load("hermes.cli", cmd_name, "command").command
         signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on there is something to keep
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, _summary(name)) for name in self.list_commands(ctx)])
+        offered = discover.module("hermes.cli._plugin_commands").summaries(ctx.ensure_object(Border))
+        if offered:
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl(offered)
 
 
 def _summary(command: str) -> str:

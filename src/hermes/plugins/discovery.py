@@ -112,7 +112,7 @@ def _all(where: Places) -> Iterator[Found]:
                 source="package",
                 manifest=Manifest(name=name),
                 target=target,
-                refused=_bad_name(name),
+                refused=bad_name(name),
             )
 
 
@@ -146,7 +146,7 @@ def at(path: str, source: Source, *, within: str = "", category: str = "") -> Fo
     except HermesError as error:
         told, refused = Manifest(name=name), str(error)
     else:
-        refused = _bad_name(told.name) or _bad_name(name) or (_bad_name(category) if category else None)
+        refused = bad_name(told.name) or bad_name(name) or (bad_name(category) if category else None)
     if within and not _lies_within(path, within):
         refused = "it is a link that leads out of the folder of plugins"
     key = f"{category}/{name}" if category else told.name
@@ -158,7 +158,7 @@ def _lies_within(path: str, folder: str) -> bool:
     return os.path.commonpath([real, root]) == root
 
 
-def _bad_name(name: str) -> str | None:
+def bad_name(name: str) -> str | None:
     """Why a name cannot be a plugin's: it would be one of a path, of a module, of a key in the settings."""
     if _NAME.fullmatch(name) and ".." not in name:
         return None
