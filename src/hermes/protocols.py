@@ -41,6 +41,8 @@ class HttpRequest(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
     body: bytes = b""
     deadlines: Deadlines = Deadlines()
+    attempt: int | None = None
+    """Which attempt this is, where the sender comes back by itself after a wait; None where the wire does."""
 
 
 class HttpReply(Protocol):
@@ -59,7 +61,10 @@ class HttpReply(Protocol):
 
 
 MayRetry = Callable[[NetError, RetryWaiting], bool]
-"""Asked before a failed request is sent again: the failure, and the wait there would be."""
+"""Asked before a failed request is sent again: the failure, and the wait there would be.
+
+Where the sender comes back by itself, the failure is raised either way, and a yes says that it will.
+"""
 
 
 class Wire(Protocol):

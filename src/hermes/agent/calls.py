@@ -7,6 +7,7 @@ from hermes.agent.budget import Budget
 from hermes.agent.conversation import Conversation
 from hermes.agent.explain import Reason
 from hermes.agent.means import Means
+from hermes.agent.occasion import Occasion
 from hermes.agent.room import Room, Summarise
 from hermes.agent.send import Emit
 from hermes.errors import ContextOverflow
@@ -28,13 +29,14 @@ class Calls:
         emit: Emit,
         summarise: Summarise,
         clock: Callable[[], float],
+        occasion: Occasion,
     ) -> None:
         self._conversation = conversation
         self._means = means
         self._emit = emit
         self._room = Room(conversation, summarise, emit)
         self._is_price_told = False
-        self.chain = means.models.question()
+        self.chain = means.models.question(occasion)
         self.served_by = self.chain.endpoint
         self.budget = Budget(means.limits, clock)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from hermes.agent.explain import Reason
+from hermes.agent.occasion import Occasion
 from hermes.agent.send import Emit, Ledger, ModelClient
 from hermes.errors import (
     ConfigError,
@@ -61,9 +62,9 @@ class Models:
     def endpoint(self) -> Endpoint:
         return self.chosen.endpoint
 
-    def question(self) -> "Chain":
+    def question(self, occasion: Occasion | None = None) -> "Chain":
         """The chain for one question; it begins with the chosen model again, unless that cools down."""
-        return Chain(self, Ledger())
+        return Chain(self, Ledger(occasion=occasion))
 
     def client(self, name: str, emit: Emit) -> ModelClient | None:
         """A fallback by its name; None when it cannot be used."""

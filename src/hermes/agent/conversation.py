@@ -49,6 +49,10 @@ class Conversation:
         self._history.append(note)
         self._sent = [self._system, note, *self._sent[before:]]
 
+    def show_last(self, message: Message) -> None:
+        """Send this in the place of what was said last; what was said stays as it was."""
+        self._sent[-1] = message
+
     def shorten(self, messages: Sequence[Message]) -> None:
         """Send these in the place of the same messages; what was said stays as it was."""
         self._sent = [self._system, *messages]

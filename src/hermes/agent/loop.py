@@ -5,6 +5,7 @@ said is appended to the log before the loop goes on.
 """
 
 import asyncio
+import secrets
 import time
 from collections.abc import Callable, Sequence
 
@@ -16,6 +17,7 @@ from hermes.agent.conversation import Conversation
 from hermes.agent.endings import Accept, AskAgain, Endings, GiveUp, RunCalls
 from hermes.agent.explain import Reason
 from hermes.agent.means import Means
+from hermes.agent.occasion import Occasion
 from hermes.agent.prompt import (
     DESCRIBE,
     DESCRIBED,
@@ -28,6 +30,7 @@ from hermes.agent.prompt import (
 )
 from hermes.agent.send import Emit
 from hermes.agent.tool_calls import ToolRunner, failure
+from hermes.agent.turn_hooks import TurnHooks
 from hermes.errors import HermesError, InvalidResponse
 from hermes.events import Answer, Event, Notice, Text
 from hermes.messages import FinishReason, Image, Message, NormalizedResponse, ToolCall
@@ -57,11 +60,23 @@ class Turn:
         means: Means,
         emit: Emit,
         clock: Callable[[], float] = time.monotonic,
+        make_id: Callable[[], str] = lambda: secrets.token_hex(4),
     ) -> None:
         self._conversation = conversation
         self._means = means
         self._emit_event = emit
-        self._calls = Calls(conversation, means, self._emit, self._summarise, clock)
+        session = conversation.session_id
+        self._occasion = Occasion(
+            session_id=session,
+            task_id=session,
+            turn_id=f"{session}:{session}:{make_id()}",
+            platform=means.platform,
+            history=lambda: conversation.history,
+        )
+        self._hooks = TurnHooks(
+            means.hooks, self._occasion, lambda: self._calls.chain.endpoint.model, means.spill
+        )
+        self._calls = Calls(conversation, means, self._emit, self._summarise, clock, self._occasion)
         self._runner = ToolRunner(means.tools, means.guard, self._emit, clock)
         self._sources = Sources()
         self._parts: list[str] = []
@@ -71,16 +86,47 @@ class Turn:
     async def answer(self, question: str, images: tuple[Image, ...] = ()) -> Answer:
         """Run until the model answers. Whatever stops it, what was said until then is kept."""
         asked = Message(role="user", content=question, images=images)
+        is_first, self._occasion.question = not self._conversation.history, question
         self._means.guard.hear([asked])
         try:
             asked = await self._described(asked) if images else asked
         finally:
             await self._conversation.add(asked)
         try:
-            return await self._ask_until_answered()
-        except (HermesError, asyncio.CancelledError):
+            await self._begin(asked, is_first=is_first)
+            answer = await self._finish(await self._ask_until_answered())
+        except (HermesError, asyncio.CancelledError) as error:
             await self._keep_partial()
+            await self._hooks.end(completed=False, interrupted=isinstance(error, asyncio.CancelledError))
             raise
+        await self._hooks.end(completed=answer.complete, interrupted=False)
+        return answer
+
+    async def _begin(self, asked: Message, *, is_first: bool) -> None:
+        """Let plugins add to the question; only the model reads that, and it is not kept."""
+        context = await self._hooks.begin(is_first=is_first)
+        if context:
+            self._conversation.show_last(
+                msgspec.structs.replace(asked, content=f"{asked.content}\n\n{context}")
+            )
+
+    async def _finish(self, answer: Answer) -> Answer:
+        """The answer as plugins leave it."""
+        if not answer.text:
+            return answer
+        if self._hooks.holds_text:
+            text = await self._hooks.transform(answer.text)
+            self._emit_event(Text(text))
+            if text != answer.text:
+                cited = cite(text, None, self._sources)
+                answer = msgspec.structs.replace(answer, text=text, citations=cited)
+        await self._hooks.answered(answer.text)
+        return answer
+
+    async def finalize(self) -> None:
+        """The conversation is put away: what will matter later is kept, and plugins are told."""
+        await self.remember()
+        await self._hooks.finalize()
 
     async def _described(self, asked: Message) -> Message:
         """The question with its pictures in words, for a model that sees none, where one is set that does."""
@@ -126,7 +172,13 @@ class Turn:
                     await self._run_calls(response.tool_calls or ())
                 case Accept():
                     await self._keep(response)
-                    return await self._settle(response)
+                    nudge = await self._hooks.verify(
+                        response.content or "", self._runner.changed, self._means.verify_nudges
+                    )
+                    if not nudge:
+                        return await self._settle(response)
+                    self._parts.clear()
+                    await self._conversation.add(Message(role="user", content=nudge))
                 case AskAgain() as again:
                     output_limit = again.max_output_tokens
                     await self._keep_for_more(response, again)
@@ -205,6 +257,8 @@ class Turn:
             await self._conversation.add(Message(role="user", content=again.say))
 
     async def _run_calls(self, calls: Sequence[ToolCall]) -> None:
+        if self._hooks.holds_text and any(self._parts):
+            self._emit_event(Text("".join(self._parts)))
         self._parts.clear()
         results = await self._runner.run(calls)
         await self._conversation.add(*map(_result_message, calls, results))
@@ -241,6 +295,8 @@ class Turn:
     def _emit(self, event: Event) -> None:
         if isinstance(event, Text):
             self._said.append(event.delta)
+            if self._hooks.holds_text:
+                return
         self._emit_event(event)
 
     def _last(self) -> Message:

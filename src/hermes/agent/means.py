@@ -8,6 +8,7 @@ from hermes.agent.auxiliary import Auxiliary
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
 from hermes.agent.untrusted import Guard
+from hermes.hooks import HookHost
 from hermes.messages import Usage
 from hermes.protocols import Effort, Expectation, Toolbox
 
@@ -32,3 +33,11 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     """Asked where an endpoint does not tell its window, and only of a long conversation."""
     effort: Effort | None = None
     temperature: float | None = None
+    hooks: HookHost = msgspec.field(default_factory=HookHost)
+    """What plugins have around every call."""
+    platform: str = "python"
+    """Where the questions come from, as plugins are told."""
+    spill: Callable[[str], str] = lambda _text: "no file"
+    """Keeps a text that is too long for the model, and says where it is."""
+    verify_nudges: int = 3
+    """How often a plugin may ask for more before a turn that changed files ends."""

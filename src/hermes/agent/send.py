@@ -1,11 +1,13 @@
 """The one way to a model. Every call goes through `ModelClient.send`, whoever asks and why."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from hermes import discover
 from hermes.agent.explain import Reason, explain
 from hermes.agent.keys import KeyRing, another_key_helps
 from hermes.agent.lessons import (
@@ -17,6 +19,7 @@ from hermes.agent.lessons import (
     adapt_request,
     change_for,
 )
+from hermes.agent.occasion import Attempt, Occasion
 from hermes.errors import (
     AuthFailed,
     DeadlinePassed,
@@ -32,9 +35,13 @@ from hermes.errors import (
     RateLimited,
     RequestRejected,
 )
-from hermes.events import Delta, Event, RetryWaiting, Text
+from hermes.events import Delta, Event, Reasoning, RetryWaiting, Text
+from hermes.hooks import HookHost
 from hermes.messages import NormalizedResponse
-from hermes.protocols import Endpoint, HttpReply, Notebook, ProviderTransport, Request, Wire
+from hermes.protocols import Endpoint, HttpReply, HttpRequest, Notebook, ProviderTransport, Request, Wire
+
+if TYPE_CHECKING:
+    from hermes.hooks.stream import Pieces, Sort
 
 Emit = Callable[[Event], None]
 Stage = Literal["asked", "answering", "ended"]
@@ -43,14 +50,19 @@ ATTEMPTS = 3
 ATTEMPTS_BESIDE_ANOTHER = 2
 """Times that one key of one provider is asked for the same; fewer when somebody else can be asked."""
 _PAUSE = 0.5
+_SORTS: "dict[type[Delta], Sort]" = {Text: "text", Reasoning: "reasoning"}
 _LEARNED = "what the provider refused earlier"
 
 
 class Ledger:
-    """The retries of one question: every call made for it, to whomever, spends from the same."""
+    """The retries of one question: every call made for it, to whomever, spends from the same.
 
-    def __init__(self, retries: int = 10) -> None:
+    `occasion` is what the calls are made for.
+    """
+
+    def __init__(self, retries: int = 10, occasion: Occasion | None = None) -> None:
         self._left = retries
+        self.occasion = occasion or Occasion()
 
     def spend(self) -> bool:
         """Take one retry; false when there is none left."""
@@ -62,30 +74,71 @@ class _Call:
     """What one call went through so far: which keys are left, what was changed, what was heard."""
 
     def __init__(
-        self, emit: Emit, ledger: Ledger, endpoints: Sequence[Endpoint], another: Callable[[], bool]
+        self,
+        emit: Emit,
+        ledger: Ledger,
+        endpoints: Sequence[Endpoint],
+        another: Callable[[], bool],
+        began: float,
     ) -> None:
+        self.began = began
         self.emit = emit
         self.ledger = ledger
         self.endpoint, *self._others = endpoints
         self._another = another
+        self.number = ledger.occasion.next_call()
         self.changes: list[Change] = []
         self.kwargs: dict[str, Any] = {}
         self.failures = 0
+        self.waiting: RetryWaiting | None = None
         self.stage: Stage = "asked"
         self.spoke = False
+        self.pieces: Pieces | None = None
+        self._said: dict[type[Delta], list[str]] = {Text: [], Reasoning: []}
 
     @property
     def has_another_key(self) -> bool:
         return bool(self._others)
 
+    @property
+    def attempt(self) -> int:
+        """Which time this key is asked for the same."""
+        return self.failures + 1
+
     def take_another_key(self) -> None:
         self.endpoint, *self._others = self._others
         self.failures = 0
 
+    def begin(self, pieces: "Pieces | None") -> None:
+        """A new attempt, whose words go through `pieces` where plugins want to see them."""
+        self.pieces = pieces
+        self._said = {Text: [], Reasoning: []}
+
     def hear(self, deltas: Sequence[Delta]) -> None:
         for delta in deltas:
-            self.spoke = self.spoke or isinstance(delta, Text)
-            self.emit(delta)
+            if self.pieces is not None:
+                self._say(type(delta), self.pieces.pass_on(_SORTS[type(delta)], delta.delta))
+            else:
+                self.spoke = self.spoke or isinstance(delta, Text)
+                self.emit(delta)
+
+    def told(self, response: NormalizedResponse) -> NormalizedResponse:
+        """The response with the words that were shown, where plugins had a hand in them."""
+        if self.pieces is None:
+            return response
+        for kind, sort in _SORTS.items():
+            self._say(kind, self.pieces.end(sort))
+        return msgspec.structs.replace(
+            response,
+            content="".join(self._said[Text]) or (response.content and ""),
+            reasoning="".join(self._said[Reasoning]) or (response.reasoning and ""),
+        )
+
+    def _say(self, kind: type[Delta], text: str) -> None:
+        if text:
+            self.spoke = self.spoke or kind is Text
+            self._said[kind].append(text)
+            self.emit(kind(text))
 
     def may_repeat(self, error: HermesError) -> bool:
         """Whether the same may be asked of the same once more; takes it from the ledger."""
@@ -98,7 +151,7 @@ class ModelClient:
     """A model that can be asked: an endpoint, the protocol it speaks, and the wire to it.
 
     `notebook` is where the health of keys and the lessons of refusals are kept; `sleep` waits before
-    a broken stream is asked for again.
+    the same is asked for again; `hooks` are what plugins have around every attempt.
     """
 
     def __init__(
@@ -108,11 +161,15 @@ class ModelClient:
         wire: Wire,
         notebook: Notebook | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        hooks: HookHost | None = None,
     ) -> None:
         self.endpoint = endpoint
         self._transport = transport
         self._wire = wire
         self._sleep = sleep
+        self._clock = clock
+        self._hooks = hooks or HookHost()
         self._keys = KeyRing(endpoint, notebook)
         self._lessons = Lessons(notebook) if notebook is not None else None
         self._changes: tuple[Change, ...] | None = None
@@ -133,7 +190,7 @@ class ModelClient:
         Raises `NetError` or `ModelError`. An answer that breaks off is never returned as whole:
         it raises `IncompleteResponse` after its text was emitted.
         """
-        call = _Call(emit, ledger or Ledger(), self._keys.endpoints(), another)
+        call = _Call(emit, ledger or Ledger(), self._keys.endpoints(), another, self._clock())
         while True:
             try:
                 response = await self._ask(request, call)
@@ -160,15 +217,40 @@ class ModelClient:
         return msgspec.structs.replace(request, model=self.endpoint.model, issuer=self.endpoint.issuer)
 
     async def _ask(self, request: Request, call: _Call) -> NormalizedResponse:
-        """One exchange, with the key and the changes that the call has come to."""
-        http = self._transport.encode(self._build(request, call), call.endpoint)
+        """One attempt, with the key and the changes that the call has come to."""
+        kwargs = self._build(request, call)
+        if self._hooks.is_idle:
+            return await self._exchange(kwargs, request, call)
+        # Loaded on use: most runs have no plugin.
+        watched = discover.module("hermes.agent.model_hooks").WatchedAttempt
+        attempt = Attempt(
+            endpoint=call.endpoint,
+            number=call.number,
+            attempt=call.attempt,
+            most=ATTEMPTS,
+            max_tokens=request.max_output_tokens,
+        )
+        occasion = call.ledger.occasion
+        call.begin(self._hooks.pieces(occasion.context(attempt)))
+        response: NormalizedResponse = await watched(self._hooks, occasion, attempt).run(
+            kwargs,
+            lambda sent: self._exchange(sent, request, call),
+            self._transport.normalize_response,
+        )
+        return response
+
+    async def _exchange(self, kwargs: dict[str, Any], request: Request, call: _Call) -> NormalizedResponse:
+        """The call itself: bytes out, an answer in."""
+        http = self._transport.encode(kwargs, call.endpoint)
         if call.endpoint.provider.sign is not None and call.endpoint.api_key is None:
             # Credentials may have to be fetched first, from a file or a service.
             http = await asyncio.to_thread(call.endpoint.provider.sign, http)
         assembler = self._transport.assembler([tool.name for tool in request.tools])
         call.stage = "asked"
         try:
-            async with self._wire.open(http, lambda error, wait: self._may_retry(error, wait, call)) as reply:
+            async with self._wire.open(
+                self._numbered(http, call), lambda error, wait: self._may_retry(error, wait, call)
+            ) as reply:
                 call.stage = "answering"
                 if "json" in reply.headers.get("content-type", "").lower():
                     call.hear(assembler.feed_whole(await reply.read()))
@@ -177,7 +259,15 @@ class ModelClient:
         except HttpStatus as error:
             raise self._read_error(error) from error
         call.stage = "ended"
-        return _whole(assembler.finish())
+        return call.told(_whole(assembler.finish()))
+
+    def _numbered(self, http: HttpRequest, call: _Call) -> HttpRequest:
+        """The request as this attempt of the call, within what is left of the call's time."""
+        deadlines = http.deadlines
+        if call.attempt > 1:
+            left = max(deadlines.total - (self._clock() - call.began), 0.001)
+            deadlines = msgspec.structs.replace(deadlines, total=left)
+        return msgspec.structs.replace(http, attempt=call.attempt, deadlines=deadlines)
 
     def _build(self, request: Request, call: _Call) -> dict[str, Any]:
         changes = (*self._known_changes(), *call.changes)
@@ -212,11 +302,13 @@ class ModelClient:
             return False
         if not call.may_repeat(explained):
             return False
-        call.emit(waiting)
+        call.waiting = waiting
         return True
 
     async def _goes_on(self, error: HermesError, call: _Call) -> bool:
         """Whether the call is made again, in another way or after a pause."""
+        if call.waiting is not None:
+            return await self._waited(call)
         if call.spoke:
             return False
         change = change_for(error, call.kwargs)
@@ -225,6 +317,14 @@ class ModelClient:
         if another_key_helps(error):
             return self._rekeyed(error, call) or await self._repeated(error, call)
         return await self._repeated(error, call)
+
+    async def _waited(self, call: _Call) -> bool:
+        """The wait that the wire asks for before the same is sent again."""
+        waiting, call.waiting = call.waiting, None
+        if waiting is not None:
+            call.emit(waiting)
+            await self._sleep(waiting.seconds)
+        return True
 
     def _changed(self, change: Change, call: _Call) -> bool:
         tried = any((done.field, done.action) == (change.field, change.action) for done in call.changes)

@@ -58,6 +58,7 @@ class ToolRunner:
         self._clock = clock
         self._nonce = nonce
         self.finished: dict[str | None, ToolResult] = {}
+        self.changed: list[str] = []
 
     async def run(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """The results, in the order of the calls.

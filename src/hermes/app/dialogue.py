@@ -129,7 +129,7 @@ class Dialogue:
 
     async def end(self, emit: Emit) -> None:
         """Put the conversation away: a model with a memory keeps what will matter later."""
-        await self._turn(emit).remember()
+        await self._turn(emit).finalize()
 
     def explain(self, question: str, images: Sequence[Image] = ()) -> tuple[Reason, ...]:
         """What would be sent for this question, field by field, and why; nothing is sent or kept."""

@@ -64,7 +64,8 @@ class HookHost:
     """The callbacks of one runtime, called in their order.
 
     `timeout` is how many seconds a callback may take by itself; `warn` is told once of each thing that
-    went wrong in one. With the mode `observe` nothing that a plugin returns has an effect.
+    went wrong in one; `redact` is for those who make payloads, which must hold no secret. With the mode
+    `observe` nothing that a plugin returns has an effect.
     """
 
     def __init__(
@@ -74,7 +75,9 @@ class HookHost:
         timeout: float = DEFAULT_TIMEOUT,
         clock: Callable[[], float] = time.monotonic,
         warn: Callable[[str], None] = lambda _text: None,
+        redact: Callable[[str], str] = str,
     ) -> None:
+        self.redact = redact
         self._mode = mode
         self._timeout = timeout
         self._clock = clock

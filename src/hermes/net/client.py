@@ -65,7 +65,8 @@ class Client:
         """Send the request and enter with a 2xx reply; raises `NetError` otherwise.
 
         Connections that fail and statuses that pass are tried again as the policy says, and
-        `may_retry` is asked before each wait begins. Leaving closes what was not read.
+        `may_retry` is asked before each wait begins. A request with an attempt is sent once: its
+        sender waits and comes back. Leaving closes what was not read.
         """
         return _Call(self, request, may_retry)
 
@@ -81,7 +82,7 @@ class Client:
         """All attempts of one call, up to the reply that is a success."""
         where = target.parse(request.url)
         total_at = asyncio.get_running_loop().time() + request.deadlines.total
-        attempt = 1
+        attempt = request.attempt or 1
         while True:
             try:
                 reply = await self._attempt(request, where, total_at)
@@ -91,6 +92,8 @@ class Client:
                     raise
                 if may_retry is not None and not may_retry(error, RetryWaiting(str(error), wait, attempt)):
                     self._give_back(where.origin)
+                    raise
+                if request.attempt is not None:
                     raise
             else:
                 if self._budgets:

@@ -1,0 +1,191 @@
+"""What plugins have around every attempt of every model call, in the one order that holds for all.
+
+Rewrite the request, tell that it goes out, wrap the sending, tell what came of it.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from hermes.agent.occasion import Attempt, Occasion, as_dict
+from hermes.errors import Block, HermesError, HttpStatus, InvalidResponse, ModelError
+from hermes.hooks import HookHost, Rewritten
+from hermes.hooks.copying import changed_paths
+from hermes.hooks.sanitised import request_shown, sanitised
+from hermes.messages import Message, NormalizedResponse, Usage
+
+_LONGEST_FAREWELL = 0.2
+"""Seconds that observers get when the user has interrupted."""
+
+
+class WatchedAttempt:
+    """One attempt of one model call, open to plugins."""
+
+    def __init__(self, hooks: HookHost, occasion: Occasion, attempt: Attempt) -> None:
+        self._hooks = hooks
+        self._occasion = occasion
+        self._attempt = attempt
+        self._began = time.time()
+
+    async def run(
+        self,
+        kwargs: dict[str, Any],
+        exchange: Callable[[dict[str, Any]], Awaitable[NormalizedResponse]],
+        read: Callable[[bytes], NormalizedResponse],
+    ) -> NormalizedResponse:
+        """Ask through the plugins. `read` makes a response of a whole reply in the provider's own form."""
+        context = self._occasion.context(self._attempt)
+        rewritten = await self._hooks.apply_request("llm_request", kwargs, context)
+        await self._hooks.emit("pre_api_request", lambda: self._before(context, rewritten))
+        told = {**context, **_traced(rewritten)}
+        try:
+            answer = await self._hooks.run(
+                "llm_execution", rewritten.payload, exchange, told, original=rewritten.original
+            )
+            response = _response(answer, read)
+        except asyncio.CancelledError:
+            await self._say_goodbye(told, rewritten)
+            raise
+        except SystemExit as error:
+            blocked = Block(f"a plugin ended the call: {error!r}", code="plugin_exit")
+            await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, blocked))
+            raise blocked from error
+        except Exception as error:  # noqa: BLE001 - whatever a plugin makes of a failure is told and raised
+            failure = error if isinstance(error, HermesError) else _own(error)
+            await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, failure))
+            raise failure from failure.__cause__
+        await self._hooks.emit("post_api_request", lambda: self._after(told, rewritten, response))
+        return response
+
+    async def _say_goodbye(self, told: Mapping[str, Any], rewritten: Rewritten) -> None:
+        """Tell of an interrupt, but do not let it wait."""
+        failure = HermesError("interrupted")
+        try:
+            async with asyncio.timeout(_LONGEST_FAREWELL):
+                await self._hooks.emit(
+                    "api_request_error",
+                    lambda: self._failed(told, rewritten, failure) | {"reason": "interrupted"},
+                )
+        except TimeoutError:
+            return
+
+    def _before(self, context: Mapping[str, Any], rewritten: Rewritten) -> dict[str, Any]:
+        kwargs = rewritten.payload
+        messages = kwargs.get("messages") or kwargs.get("input") or []
+        characters = len(msgspec.json.encode(kwargs, enc_hook=repr))
+        return {
+            **context,
+            **_traced(rewritten),
+            "user_message": self._occasion.question,
+            "conversation_history": [as_dict(message) for message in self._occasion.history()],
+            "request_messages": messages,
+            "message_count": len(messages),
+            "tool_count": len(kwargs.get("tools") or ()),
+            "approx_input_tokens": characters // 4,
+            "request_char_count": characters,
+            "max_tokens": self._attempt.max_tokens,
+            "started_at": self._began,
+            "request": request_shown(kwargs, self._hooks.redact),
+        }
+
+    def _after(
+        self, told: Mapping[str, Any], rewritten: Rewritten, response: NormalizedResponse
+    ) -> dict[str, Any]:
+        messages = rewritten.payload.get("messages") or rewritten.payload.get("input") or []
+        return {
+            **told,
+            **self._times(),
+            "finish_reason": response.finish_reason,
+            "message_count": len(messages),
+            "response_model": (response.provider_data or {}).get("model") or told["model"],
+            "response": sanitised(response, self._hooks.redact),
+            "usage": _usage(response.usage),
+            "assistant_message": as_dict(
+                Message("assistant", response.content, tuple(response.tool_calls or ()))
+            ),
+            "assistant_content_chars": len(response.content or ""),
+            "assistant_tool_call_count": len(response.tool_calls or ()),
+            "request": request_shown(rewritten.payload, self._hooks.redact),
+        }
+
+    def _failed(self, told: Mapping[str, Any], rewritten: Rewritten, error: Exception) -> dict[str, Any]:
+        return {
+            **told,
+            **self._times(),
+            "status_code": _status(error),
+            "retry_count": self._attempt.attempt - 1,
+            "max_retries": self._attempt.most - 1,
+            "retryable": isinstance(error, HermesError) and error.retryable,
+            "reason": _snake(type(error).__name__),
+            "error": {"type": type(error).__name__, "message": self._hooks.redact(str(error))},
+            "request": request_shown(rewritten.payload, self._hooks.redact),
+        }
+
+    def _times(self) -> dict[str, float]:
+        now = time.time()
+        return {"api_duration": now - self._began, "started_at": self._began, "ended_at": now}
+
+
+def _own(error: Exception) -> ModelError:
+    """What a plugin made of a failure, as a failure of the call."""
+    explained = ModelError(f"a plugin gave up the call: {type(error).__name__}: {error}")
+    explained.__cause__ = error
+    return explained
+
+
+def _response(answer: Any, read: Callable[[bytes], NormalizedResponse]) -> NormalizedResponse:
+    """What came out of the chain as a response: ours, or a whole reply as the provider would write it."""
+    match answer:
+        case NormalizedResponse():
+            return answer
+        case dict():
+            return read(msgspec.json.encode(answer))
+        case bytes():
+            return read(answer)
+        case str():
+            return read(answer.encode())
+        case _:
+            raise InvalidResponse(
+                f"a plugin answered with something that is no response: {type(answer).__name__}",
+                hint="see which with `hermes plugins stats`; a `return` may be missing in it",
+            )
+
+
+def _traced(rewritten: Rewritten) -> dict[str, Any]:
+    events = [
+        {
+            "plugin": rewrite.plugin,
+            "callback": rewrite.name,
+            "kind": "llm_request",
+            "paths": changed_paths(rewrite.before, rewrite.after),
+        }
+        for rewrite in rewritten.rewrites
+    ]
+    return {"middleware_trace": list(rewritten.trace), "middleware_events": events}
+
+
+def _usage(usage: Usage | None) -> dict[str, int] | None:
+    if usage is None:
+        return None
+    return msgspec.structs.asdict(usage) | {
+        "input_tokens": usage.prompt_tokens,
+        "output_tokens": usage.completion_tokens,
+        "cache_read_tokens": usage.cached_tokens,
+    }
+
+
+def _status(error: BaseException) -> int | None:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, HttpStatus):
+            return cause.status
+        cause = cause.__cause__
+    return None
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
