@@ -13,12 +13,15 @@ from hermes.app.services import working_folder
 from hermes.cli._border import Border
 from hermes.cli._loop import run_in_loop
 from hermes.config import Config, load
-from hermes.errors import ConfigError
+from hermes.errors import ConfigError, UnknownName
 
 
-def find(name: str, border: Border) -> click.Command | None:
-    """The command of this name that an enabled plugin offers, or None."""
-    return next((_command(offered) for offered in _offered(border) if offered.name == name), None)
+def find(name: str, border: Border) -> click.Command:
+    """The command of this name that an enabled plugin offers; raises `UnknownName`."""
+    commands = {offered.name: offered for offered in _offered(border)}
+    if name not in commands:
+        raise UnknownName("command", name, {*commands, *discover.names("hermes.cli")})
+    return _command(commands[name])
 
 
 def summaries(border: Border) -> list[tuple[str, str]]:

@@ -28,10 +28,11 @@ class Commands(click.Group):
         return list(discover.names("hermes.cli"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        command: click.Command | None = None
-        if cmd_name.replace("-", "_") not in discover.names("hermes.cli"):
+        command: click.Command
+        if cmd_name.replace("-", "_") in discover.names("hermes.cli"):
+            command = discover.load("hermes.cli", cmd_name, "command").command
+        else:
             command = discover.module("hermes.cli._plugin_commands").find(cmd_name, ctx.ensure_object(Border))
-        command = command or discover.load("hermes.cli", cmd_name, "command").command
         signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on there is something to keep
         return command
 

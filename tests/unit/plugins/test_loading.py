@@ -149,7 +149,13 @@ def test_a_plugin_that_hangs_is_ended(home):
 def test_relative_imports_work_and_an_update_is_seen(home):
     folder = home.plugin(
         "rel",
-        "from .part import NAME\nfrom . import part\n\ndef register(ctx):\n    ctx.register_skill(NAME, __file__)\n",
+        """
+        from . import part
+        from .part import NAME
+
+        def register(ctx):
+            ctx.register_skill(NAME, __file__)
+        """,
         part="NAME = 'first'\n",
     )
     home.enable("rel")
@@ -169,7 +175,11 @@ def test_the_module_has_the_name_of_its_key(home):
 def test_an_unknown_hook_or_kind_is_stored_and_said(home):
     home.plugin(
         "odd",
-        "def register(ctx):\n    ctx.register_hook('nope', print)\n    ctx.register_middleware('never', print)\n",
+        """
+        def register(ctx):
+            ctx.register_hook('nope', print)
+            ctx.register_middleware('never', print)
+        """,
     )
     home.enable("odd")
     loaded = home.load()
