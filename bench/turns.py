@@ -16,6 +16,7 @@ from yarl import URL
 from bench.calls import drop, new_session
 from bench.measure import MICRO, Figure, Goal, Plan, cpu_per_unit, medians, sampler, settle
 from bench.wires import KEY
+from hermes.agent.approvals import Approvals
 from hermes.agent.auxiliary import Auxiliary
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
@@ -109,7 +110,8 @@ async def run_hermes(runtime: Runtime, endpoint: Endpoint, turns: int) -> str:
         models=Models(model),
         auxiliary=Auxiliary(model),
         tools=Toolbox(TOOLS, None),
-        guard=Guard(runtime.services.approve, lambda _text: False),
+        guard=Guard(lambda _text: False),
+        approvals=Approvals(),
         limits=Limits(calls=turns + 1),
     )
     conversation = Conversation(session.id, (), journal)

@@ -262,18 +262,74 @@ Effect = Literal["reads", "changes"]
 """What a tool does to the world: it looks, or it leaves something behind."""
 
 
+Keep = Literal["once", "session", "always"]
+"""How long a consent lasts: for one call, for the conversation, or for good."""
+
+Choice = Literal["once", "session", "always", "deny"]
+"""What a person who is asked may answer."""
+
+
+class Concern(msgspec.Struct, frozen=True, kw_only=True):
+    """A call as it is judged before it is run: what it does, and what speaks against it.
+
+    `forbidden` is never run, `ask` only with a person's consent, `free` is run unless the settings deny it.
+    """
+
+    kind: Literal["forbidden", "ask", "free"]
+    action: str
+    """What is done, exactly: a command, or what is done to which path."""
+    reason: str = ""
+    rules: tuple[str, ...] = ()
+    """The keys of what speaks against it. A consent for longer covers the same keys, whatever the call."""
+    parts: tuple[str, ...] = ()
+    """What it does beneath `action`, for settings that deny: each program that a command would start."""
+    keep: Keep = "always"
+    """The longest that a consent to it may last."""
+
+
+class CallIds(msgspec.Struct, frozen=True, kw_only=True):
+    """Which call of which conversation this is; opaque, empty where it is not known."""
+
+    session_id: str = ""
+    task_id: str = ""
+    turn_id: str = ""
+    api_request_id: str = ""
+    tool_call_id: str = ""
+
+
 class Approval(msgspec.Struct, frozen=True):
     """Something that is only done with a person's consent: what exactly, and why it is asked."""
 
     tool: str
     action: str
     reason: str
+    rules: tuple[str, ...] = ()
+    """The keys of what matched: an answer for longer covers these, whatever the call."""
+    keep: Keep = "always"
+    """The longest that the answer may last; a longer one counts as this."""
+    ids: CallIds = CallIds()
 
 
 class Approver(Protocol):
     """Whoever can be asked for consent. Where nobody can, the answer is no."""
 
-    async def __call__(self, wanted: Approval) -> bool: ...
+    async def __call__(self, wanted: Approval) -> Choice: ...
+
+
+class ApprovalListener(Protocol):
+    """Told of every question for consent; it cannot answer it."""
+
+    def asked(self, wanted: Approval) -> None:
+        """A person is about to be asked."""
+        ...
+
+    def answered(self, wanted: Approval, choice: Choice | Literal["timeout"]) -> None:
+        """What they said, or that they said nothing in time."""
+        ...
+
+    def unasked(self, wanted: Approval, *, allowed: bool) -> None:
+        """Nobody was asked: it was allowed beforehand, or nobody is here."""
+        ...
 
 
 class Toolbox(Protocol):
@@ -289,8 +345,21 @@ class Toolbox(Protocol):
         """What the tool does to the world."""
         ...
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Run a tool with arguments that fit; raises `ToolError` when it cannot be run at all."""
+    def lack(self, name: str) -> str | None:
+        """What has to be there before the tool can be used; None when nothing is missing."""
+        ...
+
+    def concern(self, name: str, arguments: Mapping[str, Any]) -> Concern | None:
+        """What speaks against a call with arguments that fit; nobody is asked here."""
+        ...
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], judged: Concern | None = None
+    ) -> ToolResult:
+        """Run a tool with arguments that fit; raises `ToolError` when it cannot be run at all.
+
+        `judged` is what was consented to: a call that needs more than that is not run.
+        """
         ...
 
 

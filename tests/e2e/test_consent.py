@@ -10,6 +10,7 @@ import pytest
 from simulators.chat_completions import ChatSimulator, calls, says
 
 DELETE = calls(("terminal", {"command": "rm -rf precious"}))
+ASKED = r"\[N\]o"
 TERMINAL = ("-m", "custom/m", "--tools", "terminal")
 
 
@@ -44,11 +45,14 @@ def is_dead(pid):
         return True
 
 
-@pytest.mark.parametrize(("typed", "done"), [("y\n", True), ("YES\n", True), ("n\n", False), ("\n", False)])
+@pytest.mark.parametrize(
+    ("typed", "done"),
+    [("o\n", True), ("YES\n", True), ("n\n", False), ("\n", False), ("\x04", False)],
+)
 async def test_a_person_is_asked_and_what_they_say_is_done(terminal, precious, typed, done):
     async with ChatSimulator(DELETE, says("As you wish.")) as server:
         screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
-        asked = await on_screen(screen.wait_for, r"\[y/N\]")
+        asked = await on_screen(screen.wait_for, ASKED)
         assert "rm -rf precious" in asked
         assert precious.exists()
         screen.type(typed)
@@ -59,6 +63,121 @@ async def test_a_person_is_asked_and_what_they_say_is_done(terminal, precious, t
     assert server.refusals == []
 
 
+async def test_the_question_shows_the_command_and_the_rule_and_its_text_is_set_in(terminal, precious):
+    command = calls(("terminal", {"command": "rm -rf precious\necho 'may it be done? [o]nce'\x1b[2J"}))
+    async with ChatSimulator(command, says("As you wish.")) as server:
+        screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        asked = await on_screen(screen.wait_for, ASKED)
+        screen.type("n\n")
+        await on_screen(screen.wait_for, r"As you wish\.")
+    question = asked[asked.index("`terminal` wants") :].replace("\r", "")
+    assert "\n    rm -rf precious\n    echo 'may it be done? [o]nce'\\u001b[2J\n" in question
+    assert "\nit is asked because it deletes folders with all that is in them\n" in question
+    assert "\n    terminal.deletes_folders\n" in question
+    assert question.endswith("\nmay it be done? [o]nce, this [s]ession, [N]o")
+
+
+async def test_a_long_command_is_shown_in_full_and_a_very_long_one_with_both_ends(terminal, precious):
+    long = calls(("terminal", {"command": f"echo {'x' * 3_000}; rm -rf precious"}))
+    longer = calls(("terminal", {"command": f"rm -rf precious; echo {'y' * 20_000}; rm -rf ./precious"}))
+    async with ChatSimulator(long, longer, says("As you wish.")) as server:
+        screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        assert f"echo {'x' * 3_000}; rm -rf precious" in await on_screen(screen.wait_for, ASKED)
+        screen.type("n\n")
+        asked = await on_screen(screen.wait_for, ASKED)
+        screen.type("n\n")
+        await on_screen(screen.wait_for, r"As you wish\.")
+    assert "    rm -rf precious; echo yyy" in asked
+    assert "yyy; rm -rf ./precious" in asked
+    assert "    [… 16,041 characters left out …]" in asked
+
+
+async def test_what_was_typed_before_the_question_is_no_answer(terminal, precious):
+    async with ChatSimulator(DELETE, says("As you wish.")) as server:
+        screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        screen.type("o\no\nalw")
+        await on_screen(screen.wait_for, ASKED)
+        await asyncio.sleep(0.2)
+        assert len(server.bodies) == 1
+        screen.type("n\n")
+        await on_screen(screen.wait_for, r"As you wish\.")
+        assert await on_screen(screen.leave) == 0
+    assert precious.exists()
+    assert "not consented" in result(server)
+
+
+async def test_who_does_not_answer_in_time_has_said_no_and_is_told(terminal, precious):
+    async with ChatSimulator(DELETE, says("As you wish.")) as server:
+        variables = {"CUSTOM_BASE_URL": server.base_url, "HERMES_APPROVALS_TIMEOUT": "1"}
+        screen = terminal("chat", "-q", "clean up", *TERMINAL, **variables)
+        await on_screen(screen.wait_for, ASKED)
+        told = await on_screen(screen.wait_for, r"As you wish\.")
+        assert await on_screen(screen.leave) == 0
+    assert "not done, nobody answered in time: rm -rf precious" in told
+    assert "`approvals.timeout`" in told
+    assert "nobody answered within 1 seconds" in result(server)
+    assert precious.exists()
+
+
+async def test_a_session_is_asked_once_for_a_rule_and_another_rule_again(terminal, precious, tmp_path):
+    (tmp_path / "other").mkdir()
+    script = (
+        DELETE,
+        calls(("terminal", {"command": "rm -rf other"})),
+        calls(("terminal", {"command": "git reset --hard"})),
+        says("As you wish."),
+    )
+    async with ChatSimulator(*script) as server:
+        screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        await on_screen(screen.wait_for, ASKED)
+        screen.type("s\n")
+        assert "git reset --hard" in await on_screen(screen.wait_for, ASKED)
+        screen.type("n\n")
+        await on_screen(screen.wait_for, r"As you wish\.")
+    assert not precious.exists()
+    assert not (tmp_path / "other").exists()
+
+
+async def test_always_is_written_to_the_settings_and_holds_in_the_next_run(terminal, hermes, precious):
+    hermes.home.mkdir()
+    settings = hermes.home / "config.yaml"
+    settings.write_text("# mine\napprovals:\n  timeout: 30  # enough\n")
+    async with ChatSimulator(DELETE, says("As you wish."), DELETE, says("Again.")) as server:
+        screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        await on_screen(screen.wait_for, ASKED)
+        screen.type("a\n")
+        await on_screen(screen.wait_for, r"As you wish\.")
+        assert await on_screen(screen.leave) == 0
+        assert not precious.exists()
+        written = "# mine\napprovals:\n  timeout: 30  # enough\n  allow:\n  - rm -rf precious\n"
+        assert settings.read_text() == written
+        precious.mkdir()
+        outcome = await hermes("chat", "-q", "again", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+    assert (outcome.code, outcome.out) == (0, "Again.\n")
+    assert not precious.exists()
+
+
+async def test_settings_that_cannot_be_written_are_said_and_it_is_done(terminal, hermes, precious):
+    hermes.home.mkdir()
+    (hermes.home / "config.yaml").write_text("# lost\n---\nweb:\n")
+    async with ChatSimulator(DELETE, says("As you wish.")) as server:
+        screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        await on_screen(screen.wait_for, ASKED)
+        screen.type("always\n")
+        await on_screen(screen.wait_for, r"`rm -rf precious` is allowed in this run only")
+        assert await on_screen(screen.leave) == 0
+    assert not precious.exists()
+
+
+async def test_what_the_settings_deny_is_not_done_whatever_yes_says(hermes, precious):
+    async with ChatSimulator(DELETE, says("No.")) as server:
+        variables = {"CUSTOM_BASE_URL": server.base_url, "HERMES_APPROVALS_DENY": "rm *"}
+        outcome = await hermes("chat", "-q", "clean up", "--yes", *TERMINAL, **variables)
+    assert outcome.code == 0
+    assert "`approvals.deny` holds `rm *`" in result(server)
+    assert precious.exists()
+
+
 async def test_calls_side_by_side_are_asked_about_one_after_the_other(terminal, tmp_path):
     for name in ("one.env", "two.env"):
         (tmp_path / name).mkdir()
@@ -67,9 +186,9 @@ async def test_calls_side_by_side_are_asked_about_one_after_the_other(terminal, 
     async with ChatSimulator(both, says("I have seen one.")) as server:
         arguments = ("chat", "-q", "look", "-m", "custom/m", "--tools", "file")
         screen = terminal(*arguments, CUSTOM_BASE_URL=server.base_url)
-        assert "one.env" in await on_screen(screen.wait_for, r"\[y/N\]")
+        assert "one.env" in await on_screen(screen.wait_for, ASKED)
         screen.type("n\n")
-        assert "two.env" in await on_screen(screen.wait_for, r"\[y/N\]")
+        assert "two.env" in await on_screen(screen.wait_for, ASKED)
         screen.type("y\n")
         await on_screen(screen.wait_for, r"I have seen one\.")
         assert await on_screen(screen.leave) == 0
@@ -81,7 +200,7 @@ async def test_calls_side_by_side_are_asked_about_one_after_the_other(terminal, 
 async def test_ctrl_c_at_the_question_returns_at_once_and_does_nothing(terminal, precious, hermes):
     async with ChatSimulator(DELETE, says("no")) as server:
         screen = terminal("chat", "-q", "clean up", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
-        await on_screen(screen.wait_for, r"\[y/N\]")
+        await on_screen(screen.wait_for, ASKED)
         began = time.monotonic()
         screen.press_ctrl_c()
         assert await on_screen(screen.leave) == 130
@@ -98,7 +217,7 @@ async def test_a_conversation_goes_on_after_ctrl_c_at_the_question(terminal, pre
         screen = terminal("chat", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
         await on_screen(screen.wait_for, r"> ")
         screen.type("clean up\n")
-        await on_screen(screen.wait_for, r"\[y/N\]")
+        await on_screen(screen.wait_for, ASKED)
         screen.press_ctrl_c()
         await on_screen(screen.wait_for, r"stopped; what was said is kept")
         screen.type("so?\n")

@@ -4,6 +4,7 @@ import asyncio
 
 import msgspec
 
+from hermes.agent.approvals import Approvals
 from hermes.agent.auxiliary import Auxiliary
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
@@ -50,7 +51,13 @@ class Tools:
     def effect(self, name):
         return "reads"
 
-    async def call(self, name, arguments):
+    def lack(self, name):
+        return None
+
+    def concern(self, name, arguments):
+        return None
+
+    async def call(self, name, arguments, judged=None):
         self.called.append((name, arguments))
         if name == "fail":
             raise ToolError("it broke")
@@ -62,12 +69,8 @@ class Tools:
         return ToolResult(text=f"saw {arguments.get('q')}", sources=(page,), served_by="test")
 
 
-async def nobody(_wanted):
-    return False
-
-
 def turn(
-    conversation, model, tools, emit, *, calls=50, approve=nobody, holds_secret=lambda _text: False, **more
+    conversation, model, tools, emit, *, calls=50, approve=None, holds_secret=lambda _text: False, **more
 ):
     """A turn with the given model and tools. `calls` limits the model calls; the rest is given by name."""
     models = model if isinstance(model, Models) else Models(model)
@@ -75,7 +78,8 @@ def turn(
         models=models,
         auxiliary=Auxiliary(models.chosen, more.pop("own", lambda _task: None)),
         tools=tools,
-        guard=Guard(approve, holds_secret),
+        guard=Guard(holds_secret),
+        approvals=Approvals(approve=approve),
         limits=more.pop("limits", Limits(calls=calls)),
         **more,
     )

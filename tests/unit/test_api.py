@@ -134,14 +134,14 @@ async def test_cancel_with_nothing_to_stop_does_nothing(home):
         assert (await agent.run("What is scout?")).complete
 
 
-@pytest.mark.parametrize("consents", [True, False])
-async def test_approve_is_asked_before_a_dangerous_command(home, work, consents):
+@pytest.mark.parametrize(("answer", "consents"), [("once", True), ("deny", False), (True, False)])
+async def test_approve_is_asked_before_a_dangerous_command(home, work, answer, consents):
     (work / "old").mkdir()
     asked = []
 
     async def approve(wanted):
         asked.append(wanted)
-        return consents
+        return answer
 
     async with ChatSimulator(calls(("terminal", {"command": "rm -r old"})), says("ok")) as server:
         config = settings(home, CUSTOM_BASE_URL=server.base_url, PATH="/usr/bin:/bin")

@@ -66,7 +66,13 @@ class Tools:
     def effect(self, name):
         return "reads"
 
-    async def call(self, name, arguments):
+    def lack(self, name):
+        return None
+
+    def concern(self, name, arguments):
+        return None
+
+    async def call(self, name, arguments, judged=None):
         return ToolResult(text=f"saw {arguments.get('q')}")
 
 
@@ -385,5 +391,5 @@ async def test_an_interrupt_in_the_middle_leaves_a_history_the_next_call_accepts
 
 
 class Stuck(Tools):
-    async def call(self, name, arguments):
+    async def call(self, name, arguments, judged=None):
         await asyncio.Event().wait()

@@ -46,13 +46,13 @@ class Web:
 
 
 class Person:
-    def __init__(self, consents):
-        self.consents = consents
+    def __init__(self, answer):
+        self.answer = answer
         self.asked = []
 
     async def __call__(self, wanted):
         self.asked.append(wanted)
-        return self.consents
+        return self.answer
 
 
 class Kitchen:
@@ -117,9 +117,9 @@ async def test_where_nobody_can_be_asked_nothing_is_fetched_or_run(folder, order
     assert not any(KEY in json.dumps(body) for body in server.bodies if order[0] == "terminal")
 
 
-@pytest.mark.parametrize("consents", [True, False])
-async def test_a_person_who_is_asked_decides(folder, consents):
-    person = Person(consents)
+@pytest.mark.parametrize(("answer", "consents"), [("once", True), ("deny", False)])
+async def test_a_person_who_is_asked_decides(folder, answer, consents):
+    person = Person(answer)
     orders = ORDERED[0], ("terminal", {"command": "touch owned"})
     script = *READS_THE_PAGE, calls(*orders), says("Done.")
     async with ChatSimulator(*script) as server, Kitchen(folder, server, person) as kitchen:

@@ -77,7 +77,7 @@ class Turn:
             means.hooks, self._occasion, lambda: self._calls.chain.endpoint.model, means.spill
         )
         self._calls = Calls(conversation, means, self._emit, self._summarise, clock, self._occasion)
-        self._runner = ToolRunner(means.tools, means.guard, self._emit, clock)
+        self._runner = ToolRunner(means, self._occasion, self._emit, clock)
         self._sources = Sources()
         self._parts: list[str] = []
         self._said: list[str] = []
@@ -170,6 +170,8 @@ class Turn:
                 case RunCalls():
                     await self._keep(response)
                     await self._run_calls(response.tool_calls or ())
+                    if self._runner.guardrail.stopped is not None:
+                        return await self._sum_up("calls that lead nowhere")
                 case Accept():
                     await self._keep(response)
                     nudge = await self._hooks.verify(

@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 import msgspec
 
+from hermes.agent.approvals import Approvals
 from hermes.agent.auxiliary import Auxiliary
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
+from hermes.agent.guardrail import USUAL, Thresholds
 from hermes.agent.untrusted import Guard
 from hermes.hooks import HookHost
 from hermes.messages import Usage
@@ -26,6 +28,7 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     auxiliary: Auxiliary
     tools: Toolbox
     guard: Guard
+    approvals: Approvals
     limits: Limits = Limits()
     expectation: Expectation | None = None
     price: Price | None = None
@@ -33,6 +36,8 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     """Asked where an endpoint does not tell its window, and only of a long conversation."""
     effort: Effort | None = None
     temperature: float | None = None
+    thresholds: Thresholds = USUAL
+    """When a model that goes in circles is warned or stopped."""
     hooks: HookHost = msgspec.field(default_factory=HookHost)
     """What plugins have around every call."""
     platform: str = "python"

@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from hermes.agent.approvals import call_text
 from hermes.agent.prompt import is_reminder
 from hermes.messages import Message
-from hermes.protocols import Approval, Approver, Effect, ToolResult
-
-Refusal = str
-"""Why a call is not run, in words for the model."""
+from hermes.protocols import Concern, Effect, ToolResult
 
 _INVISIBLE = dict.fromkeys(
     (
@@ -26,7 +25,6 @@ _INVISIBLE = dict.fromkeys(
 _FENCE = re.compile(r"<untrusted ([0-9a-f]+)>\n(.*)\n</untrusted \1>", re.DOTALL)
 _URL = re.compile(r"\bhttps?://[^\s\"'<>\\^`{|}]+", re.IGNORECASE)
 _TRAILING = ".,;:!?)]"
-_NOT_ALLOWED = "the user has not consented to this: {}. Do not try to reach the same by other means."
 
 
 def fenced(text: str, nonce: str) -> str:
@@ -46,8 +44,7 @@ class Guard:
     `holds_secret` says whether a text repeats a secret that is known here.
     """
 
-    def __init__(self, approve: Approver, holds_secret: Callable[[str], bool]) -> None:
-        self._approve = approve
+    def __init__(self, holds_secret: Callable[[str], bool]) -> None:
         self._holds_secret = holds_secret
         self._given: set[str] = set()
         self._is_tainted = False
@@ -71,28 +68,31 @@ class Guard:
         self._is_tainted = self._is_tainted or not result.trusted
         self._given.update(_canonical(source.url) for source in result.sources if not source.read)
 
-    async def refusal(self, tool: str, arguments: Mapping[str, Any], effect: Effect) -> Refusal | None:
-        """Why this call is not run; None when nothing speaks against it, or when a person agreed."""
-        reason = self._doubt(arguments, effect)
-        if reason is None:
-            return None
-        action = f"{tool} {msgspec.json.encode(arguments).decode()}"
-        if await self._approve(Approval(tool=tool, action=action, reason=reason)):
-            return None
-        return _NOT_ALLOWED.format(reason)
+    def concern(self, tool: str, arguments: Mapping[str, Any], effect: Effect) -> Concern | None:
+        """What speaks against a call for what was heard before it.
 
-    def _doubt(self, arguments: Mapping[str, Any], effect: Effect) -> str | None:
+        A secret is given away once at most, and strangers' words never lead to a consent for good.
+        """
         given = list(texts(arguments))
         urls = [url for text in given for url in _urls(text)]
+        ask = partial(Concern, kind="ask", action=call_text(tool, arguments))
         # What is looked up may leave this machine, with an address in it or without.
         if any(map(self._holds_secret, given if effect == "reads" else urls)):
-            return "it repeats a secret"
-        if not self._is_tainted:
+            return ask(reason="it repeats a secret", rules=("untrusted.secret",), keep="once")
+        if self._is_tainted and effect == "changes":
+            reason = "text from the web has been read, and this changes something"
+            return ask(reason=reason, rules=(f"untrusted.changes {tool}",), keep="session")
+        strangers = self._strangers(urls)
+        if not strangers:
             return None
-        if effect == "changes":
-            return "text from the web has been read, and this changes something"
-        stranger = next((url for url in urls if _canonical(url) not in self._given), None)
-        return stranger and f"neither you nor a search result gave the address `{stranger}`"
+        reason = f"neither you nor a search result gave the address `{strangers[0]}`"
+        return ask(reason=reason, rules=tuple(f"untrusted.address {url}" for url in strangers))
+
+    def _strangers(self, urls: Iterable[str]) -> list[str]:
+        if not self._is_tainted:
+            return []
+        found = dict.fromkeys(map(_canonical, urls))
+        return [url for url in found if url not in self._given]
 
 
 def _urls(text: str) -> Iterator[str]:

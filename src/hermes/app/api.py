@@ -26,7 +26,8 @@ class Agent:
     `model` is `PROVIDER/MODEL`, a provider, or empty for what the settings say; `tools` are toolsets
     or tool names, None for what the settings say. With `output_schema`, a JSON Schema, each answer is
     data that keeps it, in `parsed`.
-    `approve` is asked before what needs a person's consent; without it the answer is no.
+    `approve` is asked before what needs a person's consent, and answers `once`, `session`, `always` or
+    `deny`; without it the answer is no.
     Questions to one agent belong to one session, and are answered one after the other. Use it as an
     async context manager, or call `run_sync` from code without an event loop.
     """
@@ -91,7 +92,7 @@ class Agent:
         if self._dialogue is not None:
             going_on = self._dialogue.terms
             self._terms = msgspec.structs.replace(
-                self._terms, session=going_on.session, history=going_on.history
+                self._terms, session=going_on.session, history=going_on.history, agreed=going_on.agreed
             )
         self._runtime, self._dialogue = Runtime(self._config, self._approve), None
         self._one_at_a_time = asyncio.Lock()  # one belongs to the event loop it was used in

@@ -34,6 +34,10 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """A JSON Schema that every answer must keep."""
     effort: Effort | None = None
     """How hard to think; None is what the settings say."""
+    agreed: frozenset[str] = frozenset()
+    """What a person has consented to for the rest of this conversation, as the keys of rules."""
+    platform: str = "python"
+    """Where the questions come from, as plugins are told."""
     priced: bool = False
     """Whether answers say what they cost at a vendor; the price list is slow to load."""
 
@@ -99,7 +103,8 @@ class Dialogue:
     @property
     def terms(self) -> Terms:
         """The terms on which another runtime can go on with this conversation."""
-        return Terms(session=self._session, history=self._conversation.history)
+        agreed = frozenset(self._means.approvals.agreed)
+        return Terms(session=self._session, history=self._conversation.history, agreed=agreed)
 
     async def ask(self, question: str, emit: Emit, images: Sequence[Image] = ()) -> Answer:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""

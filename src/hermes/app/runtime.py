@@ -2,16 +2,20 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from hermes import discover
 from hermes.agent import prompt
+from hermes.agent.approvals import Approvals, Policy
 from hermes.agent.auxiliary import Auxiliary, Task
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
 from hermes.agent.conversation import Conversation
+from hermes.agent.guardrail import Thresholds
 from hermes.agent.means import Means
 from hermes.agent.send import ModelClient
 from hermes.agent.untrusted import Guard
@@ -19,10 +23,19 @@ from hermes.app.choosing import Chooser
 from hermes.app.dialogue import Dialogue, Journal, Terms
 from hermes.app.services import Services, working_folder
 from hermes.config import Config
-from hermes.errors import StoreError
+from hermes.errors import HermesError, StoreError
 from hermes.events import Notice
+from hermes.hooks import HookHost
 from hermes.messages import Message, Usage
-from hermes.protocols import Approver, Endpoint, Expectation, Provider, ProviderTransport, Wire
+from hermes.protocols import (
+    ApprovalListener,
+    Approver,
+    Endpoint,
+    Expectation,
+    Provider,
+    ProviderTransport,
+    Wire,
+)
 from hermes.providers.base import Choice
 from hermes.store import Session, Store, new_session_id
 from hermes.store.notebook import Notebook
@@ -30,12 +43,27 @@ from hermes.tools.toolbox import Toolbox, select
 
 
 class Runtime:
-    """Everything a run needs, made from one Config. Close it when done: it holds files and sockets."""
+    """Everything a run needs, made from one Config. Close it when done: it holds files and sockets.
 
-    def __init__(self, config: Config, approve: Approver | None = None) -> None:
+    `approve` is asked before what needs a person's consent; without one the answer is no, unless `yes`
+    gave it beforehand. `listeners` are told of every such question.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        approve: Approver | None = None,
+        *,
+        yes: bool = False,
+        listeners: Sequence[ApprovalListener] = (),
+    ) -> None:
         self.config = config
-        self.services = Services(config, approve=approve)
+        self.services = Services(config)
+        self._approve = approve
+        self._yes = yes
+        self._listeners = listeners
         self.chooser = Chooser(config, lambda: self.notebook, self.services.wire)
+        self.hooks = HookHost(warn=self._warn, redact=self.services.redact)
         self._engines: dict[str, Wire] = {}
         self._tasks: dict[Task, ModelClient] = {}
         self._store: Store | None = None
@@ -50,6 +78,7 @@ class Runtime:
             await self._store.close()
         if "notebook" in self.__dict__:
             self.notebook.close()
+        self.hooks.close()
         await self.services.close()
 
     @cached_property
@@ -88,6 +117,7 @@ class Runtime:
             auxiliary=Auxiliary(chosen, self._task_model),
             tools=Toolbox(select(settings.tools if terms.tools is None else terms.tools), self.services),
             guard=self._guard(terms.history),
+            approvals=self._approvals(terms.agreed),
             limits=Limits(
                 calls=terms.max_turns or settings.max_turns,
                 tokens=settings.max_tokens,
@@ -96,6 +126,11 @@ class Runtime:
             ),
             expectation=_expectation(terms.output_schema),
             price=self._price if is_priced else None,
+            thresholds=Thresholds(**msgspec.structs.asdict(self.config.tool_loop_guardrails)),
+            hooks=self.hooks,
+            platform=terms.platform,
+            spill=self._spill,
+            verify_nudges=settings.max_verify_nudges,
             window=self._window,
             effort=terms.effort or self.config.model.effort,
             temperature=self.config.model.temperature,
@@ -103,9 +138,38 @@ class Runtime:
 
     def _guard(self, history: Sequence[Message]) -> Guard:
         redact = self.services.redact
-        guard = Guard(self.services.approve, lambda text: redact(text) != text)
+        guard = Guard(lambda text: redact(text) != text)
         guard.hear(history)
         return guard
+
+    def _approvals(self, agreed: Collection[str]) -> Approvals:
+        settings = self.config.approvals
+        return Approvals(
+            Policy(allow=settings.allow, deny=settings.deny, yes=self._yes, timeout=settings.timeout),
+            self._approve,
+            agreed=agreed,
+            remember=self._allow_for_good,
+            listeners=self._listeners,
+        )
+
+    def _allow_for_good(self, text: str) -> None:
+        """Keep what a person allows always; where that fails they are told, and the run goes on."""
+        try:
+            discover.module("hermes.config.edit").add_value(self.config.home, "approvals.allow", text)
+        except HermesError as error:
+            self.services.notices.append(Notice(f"`{text}` is allowed in this run only: {error}", error.hint))
+
+    def _warn(self, text: str) -> None:
+        self.services.notices.append(Notice(text, hint="`hermes plugins stats` shows how plugins fare"))
+
+    def _spill(self, text: str) -> str:
+        """Keep what is too long for a question in a file, and say where."""
+        folder = os.path.join(self.config.home, "hook_outputs")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        path = os.path.join(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}.txt")
+        with open(path, "w", encoding="utf-8", opener=_private) as file:
+            file.write(self.services.redact(text))
+        return path
 
     def _task_model(self, task: Task) -> ModelClient | None:
         """The model that is set for a task, made once."""
@@ -133,7 +197,7 @@ class Runtime:
         mode = endpoint.provider.api_mode
         transport: ProviderTransport = discover.load("hermes.transports", mode, "protocol").Transport()
         notebook = None if endpoint.provider.engine is not None else self.notebook
-        return ModelClient(endpoint, transport, self.wire(endpoint.provider), notebook)
+        return ModelClient(endpoint, transport, self.wire(endpoint.provider), notebook, hooks=self.hooks)
 
     def _price(self, provider: str, model: str, usage: Usage) -> float | None:
         """What a call costs. A model in this process is free, and that needs no price list."""
@@ -150,6 +214,10 @@ class Runtime:
     def _fallback(self, name: str) -> ModelClient:
         """A model to fall back on, with a key and an address of its own."""
         return self._model(self.chooser.choose_stand_in(name).endpoint)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _expectation(schema: Mapping[str, Any] | None) -> Expectation | None:

@@ -7,7 +7,7 @@ from hermes import __version__, discover
 from hermes.config import Config
 from hermes.events import Notice
 from hermes.index import Index, manual_folder
-from hermes.protocols import Approval, Approver, Wire
+from hermes.protocols import Wire
 from hermes.tools.memory.facts import Memory
 from hermes.tools.places import Places
 from hermes.tools.web.budget import PageArchive
@@ -19,14 +19,12 @@ class Services:
     """What tools and web backends may use; each part is made when first asked for.
 
     `folder` is where local tools work: the working directory if not given, empty if that is gone.
-    `approve` is asked before what needs a person's consent; without one the answer is no.
     """
 
-    def __init__(self, config: Config, *, folder: str | None = None, approve: Approver | None = None) -> None:
+    def __init__(self, config: Config, *, folder: str | None = None) -> None:
         self._config = config
         self.redact = config.redactor()
         self.folder = os.path.realpath(folder) if folder is not None else working_folder()
-        self.approve: Approver = _nobody if approve is None else approve
         self.notices: list[Notice] = []
 
     @cached_property
@@ -80,10 +78,6 @@ class Services:
             await self._sockets.close()
         if "_index" in self.__dict__:
             self._index.close()
-
-
-async def _nobody(wanted: Approval) -> bool:  # noqa: ARG001 - the name is the seam's
-    return False
 
 
 def working_folder() -> str:

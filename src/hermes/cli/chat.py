@@ -11,7 +11,7 @@ import msgspec
 from hermes.agent.explain import Reason
 from hermes.app import Dialogue, Runtime, Terms, read_image
 from hermes.cli._border import border, is_terminal, one_line, storable
-from hermes.cli._consent import Consent
+from hermes.cli._consent import Consent, Decided
 from hermes.cli._json import show_json
 from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
@@ -65,7 +65,8 @@ def command(**given: Any) -> int:
     if options.as_json and options.json_lines:
         raise UsageError("`--json` and `--json-lines` exclude each other", hint="choose one of them")
     person = sys.stdin if is_terminal(sys.stdin) and is_terminal(sys.stderr) else None
-    runtime = Runtime(read_settings(), Consent(border(), person, given=options.yes))
+    consent = Consent(border(), person) if person is not None else None
+    runtime = Runtime(read_settings(), consent, yes=options.yes, listeners=(Decided(border()),))
     if person is not None:
         runtime.chooser.ask = lambda question: click.confirm(question, err=True)
     interactive = options.query is None and is_terminal(sys.stdin)
@@ -98,6 +99,7 @@ def _begin(runner: asyncio.Runner, runtime: Runtime, options: Options) -> Dialog
         max_turns=options.max_turns,
         effort=options.effort,
         output_schema=_read_schema(options.schema) if options.schema else None,
+        platform="cli",
         priced=options.as_json or options.json_lines,
     )
     runner.run(runtime.chooser.look_around(options.model))

@@ -21,8 +21,21 @@ def set_value(home: str, path: str, value: object) -> None:
     anything is written, `StoreUnavailable` when the file cannot be.
     """
     key = keys.find(path)
-    plain = _plain(key.parse_given(value, f"`{path}`"))
+    parsed = key.parse_given(value, f"`{path}`")
+    plain = _texts(key, parsed, f"`{path}`") if key.is_list_of_texts else _plain(parsed)
     _rewrite(home, key.section, lambda section: section | {key.name: plain}, secret=key.is_secret)
+
+
+def add_value(home: str, path: str, value: str) -> None:
+    """Add one text to a list of texts in config.yaml, unless it is there. Raises as `set_value` does."""
+    key = keys.find(path)
+    added = _texts(key, value, f"`{path}`")
+
+    def change(section: dict[str, Any]) -> dict[str, Any]:
+        there = _texts(key, section.get(key.name), f"`{path}`")
+        return section | {key.name: list(dict.fromkeys([*there, *added]))}
+
+    _rewrite(home, key.section, change)
 
 
 def update(home: str, section: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -41,6 +54,11 @@ def _rewrite(
         found = files.read(file) or files.Found("", files.PRIVATE_FILE)
         changed = discover.module("hermes.config.yaml_edit").changed(found.text, file, section, change)
         files.replace(file, changed, files.PRIVATE_FILE if secret else found.mode)
+
+
+def _texts(key: keys.Key, value: object, where: str) -> list[str]:
+    parsed = () if value is None else key.parse(value, where)
+    return [str(item) for item in parsed] if isinstance(parsed, tuple) else []
 
 
 def _plain(value: object) -> object:

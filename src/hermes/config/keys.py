@@ -6,7 +6,15 @@ from typing import Any, get_args
 import msgspec
 
 from hermes.config.secret import Secret
-from hermes.config.settings import SECTIONS, AtLeastOne, Names, NotNegative, PluginEntries, PluginMode
+from hermes.config.settings import (
+    SECTIONS,
+    AtLeastOne,
+    Names,
+    NotNegative,
+    Patterns,
+    PluginEntries,
+    PluginMode,
+)
 from hermes.errors import ConfigError, UnknownName
 from hermes.protocols import Effort
 
@@ -36,6 +44,11 @@ class Key(msgspec.Struct, frozen=True):
     @property
     def is_secret(self) -> bool:
         return self.check is _secret
+
+    @property
+    def is_list_of_texts(self) -> bool:
+        """Whether it is written as a list, because its texts may hold commas."""
+        return self.check is _patterns
 
     def parse(self, value: object, where: str) -> object:
         """The value as the setting holds it; an error begins with `where`."""
@@ -105,6 +118,14 @@ def _names(value: object) -> Names:
     raise ValueError("a list of names")
 
 
+def _patterns(value: object) -> Names:
+    """A list, or one text as it is: a command may hold commas."""
+    given = [value] if isinstance(value, str) else value
+    if isinstance(given, list | tuple):
+        return tuple(pattern for pattern in map(_text, given) if pattern)
+    raise ValueError("a list of texts")
+
+
 def _secret(value: object) -> Secret | None:
     text = _text(value.reveal() if isinstance(value, Secret) else value)
     return Secret(text) if text else None
@@ -167,6 +188,7 @@ _CHECKS: Mapping[object, Callable[[Any], object]] = {
     Effort | None: _effort,
     Secret | None: _secret,
     Names: _names,
+    Patterns: _patterns,
     PluginMode: _mode,
     PluginEntries: _entries,
 }

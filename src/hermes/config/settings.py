@@ -11,6 +11,7 @@ from hermes.protocols import Effort
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Names = tuple[str, ...]
+Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="texts, which may hold commas")]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 PluginMode = Literal["full", "observe", "off"]
 
@@ -41,6 +42,7 @@ class AgentSettings(msgspec.Struct, frozen=True):
     max_tokens: AtLeastOne | None = None
     max_cost: NotNegative | None = None
     max_seconds: NotNegative | None = None
+    max_verify_nudges: int = 3
     tools: Names = ("web",)
 
 
@@ -53,6 +55,27 @@ class AuxiliarySettings(msgspec.Struct, frozen=True):
     compaction: str = ""
     title: str = ""
     vision: str = ""
+
+
+class ApprovalSettings(msgspec.Struct, frozen=True):
+    """What is allowed or denied before a person is asked: exact texts or globs."""
+
+    allow: Patterns = ()
+    deny: Patterns = ()
+    timeout: AtLeastOne = 60
+
+
+class ToolLoopSettings(msgspec.Struct, frozen=True):
+    """When a model that repeats itself is warned, and when it is stopped."""
+
+    warnings_enabled: bool = True
+    hard_stop_enabled: bool = False
+    exact_failure_warn_after: AtLeastOne = 2
+    same_tool_failure_warn_after: AtLeastOne = 3
+    no_progress_warn_after: AtLeastOne = 2
+    exact_failure_block_after: AtLeastOne = 5
+    same_tool_failure_halt_after: AtLeastOne = 8
+    no_progress_block_after: AtLeastOne = 5
 
 
 class ModelOverrides(msgspec.Struct, frozen=True):
@@ -93,6 +116,8 @@ SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "web": WebSettings,
     "agent": AgentSettings,
     "auxiliary": AuxiliarySettings,
+    "approvals": ApprovalSettings,
+    "tool_loop_guardrails": ToolLoopSettings,
     "plugins": PluginSettings,
 }
 
@@ -112,6 +137,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     web: WebSettings = WebSettings()
     agent: AgentSettings = AgentSettings()
     auxiliary: AuxiliarySettings = AuxiliarySettings()
+    approvals: ApprovalSettings = ApprovalSettings()
+    tool_loop_guardrails: ToolLoopSettings = ToolLoopSettings()
     plugins: PluginSettings = PluginSettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
     warnings: tuple[str, ...] = ()

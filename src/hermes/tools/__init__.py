@@ -6,8 +6,7 @@ the model reads, and parameters are described by `Annotated[type, Param("…")]`
 base        what a tool is
 arguments   arguments made to fit
 toolbox     the tools of one run
-consent     asking a person
-places      which paths need that
+places      which paths need a person's consent
 files       what the file tools share
 web         what the web tools share
 """

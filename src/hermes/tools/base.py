@@ -2,12 +2,12 @@
 
 import inspect
 import types
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from hermes.protocols import Effect, ToolResult, ToolSpec
+from hermes.protocols import Concern, Effect, ToolResult, ToolSpec
 
 JSON_TYPES: dict[Any, str] = {
     str: "string",
@@ -29,6 +29,9 @@ class Param(msgspec.Struct, frozen=True):
     """Whether the tool takes what does not fit the type, and makes its own sense of it."""
 
 
+Judge = Callable[[Any, Mapping[str, Any]], Concern | None]
+
+
 class Tool(msgspec.Struct, frozen=True):
     """One tool. `run` takes the services of the run first, then the tool's own arguments."""
 
@@ -40,6 +43,8 @@ class Tool(msgspec.Struct, frozen=True):
     """What has to be there before it can be used, asked of the services; None when nothing is missing."""
     loose: frozenset[str] = frozenset()
     """The parameters whose values are passed on even if they do not fit."""
+    concern: Judge | None = None
+    """What speaks against a call, from the services and the arguments; it asks nobody."""
 
 
 def tool(
@@ -48,6 +53,7 @@ def tool(
     toolset: str,
     effect: Effect = "reads",
     missing: Callable[[Any], str | None] | None = None,
+    concern: Judge | None = None,
 ) -> Tool:
     """A tool from a function: name, first docstring line and signature are all it takes."""
     description = (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
@@ -60,6 +66,7 @@ def tool(
         effect=effect,
         missing=missing,
         loose=frozenset(name for name in parameters if (told := _told(hints[name])) and told.loose),
+        concern=concern,
     )
 
 

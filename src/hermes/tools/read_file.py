@@ -27,9 +27,6 @@ async def read_file(
 ) -> ToolResult:
     """Read a text file as numbered lines. A long file is read in parts; the end says how to go on."""
     real = access.resolve(services, path)
-    refused = await access.unless_readable(services, "read_file", path)
-    if refused:
-        return refused
     access.plain_file(real, path)
     first, count = max(offset, 1), min(max(limit, 1), MOST_LINES)
     try:
@@ -81,4 +78,4 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line.rstrip("\n") + end
 
 
-TOOL = tool(read_file, toolset="file", missing=access.missing)
+TOOL = tool(read_file, toolset="file", missing=access.missing, concern=access.reading)

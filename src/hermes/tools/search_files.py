@@ -29,9 +29,6 @@ async def search_files(
     """Search text files for a regular expression. Returns `path:line: text` for each line that matches."""
     real = access.resolve(services, path)
     access.status(real, path)
-    refused = await access.unless_readable(services, "search_files", path)
-    if refused:
-        return refused
     wanted = Wanted(
         pattern=pattern,
         path=real,
@@ -101,4 +98,4 @@ def _notes(shown: int, end: Finished | None) -> list[str]:
     return notes
 
 
-TOOL = tool(search_files, toolset="file", missing=access.missing)
+TOOL = tool(search_files, toolset="file", missing=access.missing, concern=access.reading)

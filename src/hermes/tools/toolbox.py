@@ -7,7 +7,7 @@ from typing import Any
 
 from hermes import discover
 from hermes.errors import ToolError, UnknownName, UnknownTool
-from hermes.protocols import Effect, ToolResult, ToolSpec
+from hermes.protocols import Concern, Effect, ToolResult, ToolSpec
 from hermes.tools.arguments import fit
 from hermes.tools.base import Tool
 
@@ -63,12 +63,29 @@ class Toolbox:
         tool = self._tool(name)
         return fit(name, arguments, tool.spec.parameters, tool.loose)
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+    def lack(self, name: str) -> str | None:
+        """What a tool lacks; None when it can be used."""
+        return self._lack(self._tool(name))
+
+    def concern(self, name: str, arguments: Mapping[str, Any]) -> Concern | None:
+        """What speaks against a call with arguments that fit; a tool that lacks something is not judged."""
+        tool = self._tool(name)
+        is_judged = tool.concern is not None and self._lack(tool) is None
+        return tool.concern(self._services, arguments) if tool.concern and is_judged else None
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], judged: Concern | None = None
+    ) -> ToolResult:
+        """Run a tool, unless it needs more than what was `judged` and consented to."""
         tool = self._tool(name)
         lack = self._lack(tool)
         if lack is not None:
             raise ToolError(f"`{name}` cannot be used: {lack}")
-        return await tool.run(self._services, **self.fit(name, arguments))
+        fitted = self.fit(name, arguments)
+        refusal = _beyond(self.concern(name, fitted), judged)
+        if refusal is not None:
+            raise ToolError(refusal)
+        return await tool.run(self._services, **fitted)
 
     def _lack(self, tool: Tool) -> str | None:
         return tool.missing(self._services) if tool.missing else None
@@ -80,3 +97,19 @@ class Toolbox:
             offered = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(self._tools)}"
             raise UnknownTool(f"there is no tool `{name}`; {offered if self._tools else 'there are none'}")
         return found
+
+
+def _beyond(found: Concern | None, judged: Concern | None) -> str | None:
+    """Why a call goes beyond what was consented to; None when it does not.
+
+    Judged once more at the last moment: what a path leads to may have changed since, and a call that
+    nobody judged is not run.
+    """
+    if found is None or found.kind == "free":
+        return None
+    if found.kind == "forbidden":
+        return f"this is never run: {found.reason}"
+    is_covered = judged is not None and judged.kind == "ask" and judged.action == found.action
+    if judged is not None and is_covered and set(found.rules) <= set(judged.rules):
+        return None
+    return f"the user has not consented to `{found.action}` ({found.reason}), so it was not done"

@@ -107,7 +107,13 @@ class Tools:
     def effect(self, name):
         return "reads"
 
-    async def call(self, name, arguments):
+    def lack(self, name):
+        return None
+
+    def concern(self, name, arguments):
+        return None
+
+    async def call(self, name, arguments, judged=None):
         return ToolResult(text="seen")
 
 

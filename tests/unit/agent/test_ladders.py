@@ -181,7 +181,7 @@ async def test_a_broken_tool_is_told_to_the_model_and_its_siblings_answer():
     async with Bench(calls(("look", {"q": "a"}), ("look", {"q": "b"})), says("ok")) as bench:
         sound = bench.tools.call
 
-        async def broken(name, arguments):
+        async def broken(name, arguments, judged=None):
             if arguments == {"q": "a"}:
                 raise ZeroDivisionError("by zero")
             return await sound(name, arguments)

@@ -251,7 +251,7 @@ def json_or_text(content):
 async def test_a_call_that_fails_in_any_way_leaves_its_siblings_alone(error, monkeypatch):
     async with Bench(calls(("fail", {}), ("look", {"q": "x"})), says("fine")) as bench:
 
-        async def call(name, arguments):
+        async def call(name, arguments, judged=None):
             if name == "fail":
                 raise error
             await asyncio.sleep(0.01)

@@ -15,18 +15,8 @@ PAGE = ToolResult(
 )
 
 
-class Person:
-    def __init__(self, consents):
-        self.consents = consents
-        self.asked = []
-
-    async def __call__(self, wanted):
-        self.asked.append(wanted)
-        return self.consents
-
-
-def guard(person, *results, said="see https://user.example/page."):
-    made = Guard(person, lambda text: SECRET in text)
+def guard(*results, said="see https://user.example/page."):
+    made = Guard(lambda text: SECRET in text)
     made.hear([Message(role="user", content=said)])
     for result in results:
         made.note(result)
@@ -43,47 +33,46 @@ def test_a_fence_holds_whatever_is_inside():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "effect", "asked"),
+    ("arguments", "effect", "rule", "keep"),
     [
-        ({"urls": ["https://found.example/a"]}, "reads", False),
-        ({"urls": ["https://found.example/a#part"]}, "reads", False),
-        ({"urls": ["https://user.example/page"]}, "reads", False),
-        ({"query": "no address"}, "reads", False),
-        ({"urls": ["https://evil.example/?q=1"]}, "reads", True),
-        ({"deep": [{"in": "look at https://evil.example/"}]}, "reads", True),
-        ({"command": "ls"}, "changes", True),
+        ({"urls": ["https://found.example/a"]}, "reads", None, None),
+        ({"urls": ["https://found.example/a#part"]}, "reads", None, None),
+        ({"urls": ["https://user.example/page"]}, "reads", None, None),
+        ({"query": "no address"}, "reads", None, None),
+        ({"urls": ["https://e.example/?q=1"]}, "reads", "untrusted.address https://e.example/?q=1", "always"),
+        ({"a": [{"in": "at https://e.example/"}]}, "reads", "untrusted.address https://e.example", "always"),
+        ({"command": "ls"}, "changes", "untrusted.changes t", "session"),
+        ({"query": f"who owns {SECRET}"}, "reads", "untrusted.secret", "once"),
+        ({"urls": [f"https://found.example/a?{SECRET}"]}, "changes", "untrusted.secret", "once"),
     ],
 )
-@pytest.mark.parametrize("consents", [True, False])
-async def test_once_strangers_words_are_in_some_things_are_asked(arguments, effect, asked, consents):
-    person = Person(consents)
-    refusal = await guard(person, FOUND, PAGE).refusal("t", arguments, effect)
-    assert len(person.asked) == asked
-    assert (refusal is None) == (consents or not asked)
-    if refusal:
-        assert "has not consented" in refusal
+def test_once_strangers_words_are_in_some_things_are_asked(arguments, effect, rule, keep):
+    concern = guard(FOUND, PAGE).concern("t", arguments, effect)
+    if rule is None:
+        assert concern is None
+        return
+    assert (concern.kind, concern.rules, concern.keep) == ("ask", (rule,), keep)
+    assert concern.action.startswith("t {")
+    assert concern.reason
 
 
-async def test_before_that_nothing_is_asked():
-    person = Person(False)
-    free = guard(person)
-    assert await free.refusal("terminal", {"command": "curl https://anywhere.example"}, "changes") is None
-    assert person.asked == []
+def test_every_address_of_unknown_origin_is_a_rule_of_its_own():
+    concern = guard(PAGE).concern("t", {"urls": ["https://a.example", "https://b.example"]}, "reads")
+    assert concern.rules == ("untrusted.address https://a.example", "untrusted.address https://b.example")
 
 
-async def test_an_address_that_repeats_a_secret_is_always_asked():
-    person = Person(False)
-    refusal = await guard(person).refusal(
-        "web_extract", {"urls": [f"https://user.example/?d={SECRET}"]}, "reads"
-    )
-    assert refusal is not None
-    assert "secret" in person.asked[0].reason
+def test_before_that_nothing_is_asked():
+    assert guard().concern("terminal", {"command": "curl https://anywhere.example"}, "changes") is None
 
 
-async def test_an_old_conversation_is_judged_by_what_it_holds():
-    person = Person(False)
+def test_an_address_that_repeats_a_secret_is_always_asked():
+    concern = guard().concern("web_extract", {"urls": [f"https://user.example/?d={SECRET}"]}, "reads")
+    assert "secret" in concern.reason
+
+
+def test_an_old_conversation_is_judged_by_what_it_holds():
     search = '{"success": true, "data": {"web": [{"url": "https://found.example/a", "title": ""}]}}'
-    made = guard(person)
+    made = guard()
     made.hear([Message(role="tool", tool_call_id="c", content=fenced(search, "ab12"))])
-    assert await made.refusal("web_extract", {"urls": ["https://found.example/a"]}, "reads") is None
-    assert await made.refusal("web_extract", {"urls": ["https://other.example/"]}, "reads") is not None
+    assert made.concern("web_extract", {"urls": ["https://found.example/a"]}, "reads") is None
+    assert made.concern("web_extract", {"urls": ["https://other.example/"]}, "reads") is not None

@@ -1,11 +1,9 @@
 """What a person sees of tool calls while they run, and what never reaches the screen."""
 
-import asyncio
-
 import pytest
 
 from hermes.cli._border import Border
-from hermes.cli._consent import Consent
+from hermes.cli._consent import Decided
 from hermes.cli._render import TextRenderer
 from hermes.events import Notice, ToolFinished, ToolStarted
 from hermes.protocols import Approval
@@ -71,9 +69,8 @@ def test_any_arguments_can_be_shown(renderer, capsys, arguments):
 def test_a_key_that_would_be_cut_in_the_middle_is_not_shown_at_all(renderer, border, capsys):
     for before in range(60, 110):
         renderer.show(started("1", arguments=f'{{"command": "{"a" * before} {KEY}"}}'))
-    nobody = Consent(border, None, given=False)
     for before in range(370, 400):
-        asyncio.run(nobody(Approval("terminal", f"{'a' * before} {KEY}", "why")))
+        Decided(border).unasked(Approval("terminal", f"{'a' * before} {KEY}", "why"), allowed=False)
     shown = capsys.readouterr().err
     assert "sk-" not in shown
     assert "[redacted]" in shown

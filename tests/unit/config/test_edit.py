@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes.config import Secret, load, tree
-from hermes.config.edit import set_secret, set_value, update
+from hermes.config.edit import add_value, set_secret, set_value, update
 from hermes.config.keys import KEYS
 from hermes.errors import ConfigError, StoreUnavailable, UnknownName, UsageError
 
@@ -309,6 +309,50 @@ def test_a_bad_name_or_value_is_refused(tmp_path, name, value):
     with pytest.raises(UsageError):
         set_secret(str(tmp_path / "home"), name, value)
     assert not (tmp_path / "home").exists()
+
+
+LISTS = [
+    ("", "approvals:\n  allow:\n  - ls -l, x\n"),
+    ("approvals:\n", "approvals:\n  allow:\n  - ls -l, x\n"),
+    ("approvals:\n  allow: []\n", "approvals:\n  allow:\n  - ls -l, x\n"),
+    ("approvals:\n  allow: a, b\n", "approvals:\n  allow:\n  - a, b\n  - ls -l, x\n"),
+    (
+        "approvals:\n  allow:  # mine\n    - a  # one\n    # two\n    - 'b'  # last\n  # after\n",
+        "approvals:\n  allow:  # mine\n    - a  # one\n    # two\n    - 'b'  # last\n    - ls -l, x\n  # after\n",
+    ),
+    (
+        "approvals:\n  allow:\n  - a\n\n# web\nweb:\n",
+        "approvals:\n  allow:\n  - a\n  - ls -l, x\n\n# web\nweb:\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), LISTS)
+def test_a_text_is_added_to_a_list_and_nothing_else_changes(tmp_path, before, after):
+    file = tmp_path / "config.yaml"
+    file.write_text(before)
+    for _ in range(2):
+        add_value(str(tmp_path), "approvals.allow", "ls -l, x")
+        assert file.read_text() == after
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text(st.characters(exclude_categories=["C", "Z"]) | st.just(" "), min_size=1), max_size=4))
+def test_any_line_that_is_added_is_read_back(tmp_path, lines):
+    (tmp_path / "config.yaml").write_text("approvals:\n  deny:\n  - git push*  # never\n")
+    for line in lines:
+        add_value(str(tmp_path), "approvals.allow", line)
+    stripped = dict.fromkeys(line.strip() for line in lines if line.strip())
+    assert value_of(tmp_path, "approvals.allow") == tuple(stripped)
+    assert value_of(tmp_path, "approvals.deny") == ("git push*",)
+
+
+def test_a_list_of_texts_is_set_as_one(tmp_path):
+    set_value(str(tmp_path), "approvals.deny", "git push*, or so")
+    assert (tmp_path / "config.yaml").read_text() == "approvals:\n  deny:\n  - git push*, or so\n"
+    assert value_of(tmp_path, "approvals.deny") == ("git push*, or so",)
+    set_value(str(tmp_path), "approvals.deny", "rm *")
+    assert value_of(tmp_path, "approvals.deny") == ("rm *",)
 
 
 LISTED = """\

@@ -2,8 +2,10 @@
 
 import pytest
 
+from hermes.agent.approvals import Approvals
 from hermes.app.services import Services
 from hermes.config import load
+from hermes.tools.base import failure
 from hermes.tools.toolbox import Toolbox, all_tools
 
 KEY = "sk-very-secret-value-1234"
@@ -13,7 +15,7 @@ class Person:
     """Answers every question the same way, and remembers what was asked."""
 
     def __init__(self):
-        self.answer = False
+        self.answer = "deny"
         self.asked = []
 
     async def __call__(self, wanted):
@@ -36,7 +38,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def services(tmp_path, folder, person):
+def services(tmp_path, folder):
     environ = {
         "HERMES_HOME": str(tmp_path / "hermes"),
         "PATH": "/usr/bin:/bin",
@@ -44,9 +46,23 @@ def services(tmp_path, folder, person):
         "COPIED": f"x{KEY}y",
         "GREETING": "hello",
     }
-    return Services(load(environ), folder=str(folder), approve=person)
+    return Services(load(environ), folder=str(folder))
+
+
+class JudgedBox(Toolbox):
+    """A toolbox whose calls are judged before they are run, as in a conversation."""
+
+    def __init__(self, services, approvals):
+        super().__init__(all_tools(), services)
+        self.approvals = approvals
+
+    async def call(self, name, arguments, judged=None):
+        fitted = self.fit(name, arguments)
+        concern = self.concern(name, fitted)
+        refused = await self.approvals.judge(name, fitted, concern)
+        return failure(refused.words) if refused else await super().call(name, fitted, concern)
 
 
 @pytest.fixture
-def box(services):
-    return Toolbox(all_tools(), services)
+def box(services, person):
+    return JudgedBox(services, Approvals(approve=person))

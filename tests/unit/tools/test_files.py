@@ -12,6 +12,7 @@ import pytest
 from hermes.errors import ToolError
 from hermes.tools.files import patterns, writing
 from hermes.tools.places import Places
+from hermes.tools.toolbox import Toolbox, all_tools
 
 
 @pytest.fixture
@@ -139,12 +140,51 @@ async def test_reading_is_free_everywhere_but_for_secrets(call, text, folder, pe
     (folder / "innocent.txt").symlink_to(home / ".netrc")
     assert (await call("read_file", path="innocent.txt")).is_error
     assert (await call("read_file", path="/proc/self/environ")).is_error
-    assert "innocent.txt" in person.asked[-2].action
-    person.answer = True
+    assert person.asked[-2].action == f"read {home / '.netrc'}"
+    assert f"`{folder / 'innocent.txt'}` leads there" in person.asked[-2].reason
+    person.answer = "once"
     assert "hidden" in await text("read_file", path="innocent.txt")
-    person.answer = False
+    person.answer = "deny"
     (folder / ".env.example").write_text("KEY=")
     assert "KEY=" in await text("read_file", path=".env.example")
+
+
+async def test_a_link_that_moves_after_it_was_judged_is_not_followed(services, folder):
+    box = Toolbox(all_tools(), services)
+    (Path.home() / ".netrc").write_text("hidden")
+    (folder / "plain").write_text("fine")
+    (folder / "link").symlink_to("plain")
+    for name, more in (
+        ("read_file", {}),
+        ("write_file", {"content": "x"}),
+        ("search_files", {"pattern": "h"}),
+    ):
+        arguments = {"path": "link", **more}
+        concern = box.concern(name, arguments)
+        assert concern.kind == "free"
+        (folder / "link").unlink()
+        (folder / "link").symlink_to(Path.home() / ".netrc")
+        with pytest.raises(ToolError, match="has not consented"):
+            await box.call(name, arguments, concern)
+        (folder / "link").unlink()
+        (folder / "link").symlink_to("plain")
+    assert (Path.home() / ".netrc").read_text() == "hidden"
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "rule"),
+    [
+        ("write_file", "../x", "write in {top}"),
+        ("patch", "~/.bashrc", "write {home}/.bashrc"),
+        ("read_file", "~/.netrc", "read {home}/.netrc"),
+        ("search_files", ".env", "read {top}/work/.env"),
+        ("write_file", "sub/../.env", "write {top}/work/.env"),
+    ],
+)
+def test_a_consent_that_lasts_is_for_a_file_or_a_folder(services, folder, tmp_path, name, path, rule):
+    concern = Toolbox(all_tools(), services).concern(name, {"path": path})
+    assert concern.rules == (rule.format(top=tmp_path, home=Path.home()),)
+    assert concern.action == f"{concern.action.split()[0]} {os.path.realpath(services.places.absolute(path))}"
 
 
 async def test_pages_from_the_web_stay_a_strangers_words(call, services, tmp_path, folder):
@@ -224,7 +264,7 @@ async def test_writing_outside_or_to_what_steers_the_machine_asks(call, folder, 
         assert "has not consented" in result.text
     assert len(person.asked) == len(asked)
     assert not (tmp_path / "x").exists()
-    person.answer = True
+    person.answer = "once"
     await call("write_file", path="../x", content="x")
     assert (tmp_path / "x").read_text() == "x"
 

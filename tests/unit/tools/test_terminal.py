@@ -10,7 +10,9 @@ import pytest
 
 from hermes.app.services import Services
 from hermes.config import load
+from hermes.errors import ToolError
 from hermes.tools.terminal.output import KEPT, Output, plain
+from hermes.tools.toolbox import Toolbox, all_tools
 
 
 @pytest.fixture
@@ -160,22 +162,38 @@ async def test_what_is_dangerous_is_done_only_with_consent(run, folder, person):
     [asked] = person.asked
     assert (asked.tool, asked.action) == ("terminal", "rm -rf old")
     assert "deletes folders" in asked.reason
-    person.answer = True
+    person.answer = "once"
     assert (await run("rm -rf old"))["exit_code"] == 0
     assert not (folder / "old").exists()
 
 
+async def test_what_nobody_judged_is_not_run(services, folder):
+    (folder / "old").mkdir()
+    box = Toolbox(all_tools(), services)
+    for command in ("rm -rf old", "rm -rf ~"):
+        with pytest.raises(ToolError, match=r"not consented|never run"):
+            await box.call("terminal", {"command": command})
+    consented = box.concern("terminal", {"command": "rm -rf old"})
+    with pytest.raises(ToolError, match="not consented"):
+        await box.call("terminal", {"command": "rm -rf old ../other"}, consented)
+    with pytest.raises(ToolError, match="not consented"):
+        await box.call("terminal", {"command": "rm -rf old", "folder": ".."}, consented)
+    assert (folder / "old").exists()
+
+
+async def test_a_command_in_another_folder_is_asked_about_with_the_folder(run, folder, person):
+    (folder / "sub").mkdir()
+    await run("rm -rf *", folder="sub")
+    assert person.asked[0].action == f"cd {folder / 'sub'} && rm -rf *"
+    assert person.asked[0].keep == "session"
+
+
 async def test_what_is_forbidden_is_not_even_asked(run, person, folder):
-    person.answer = True
+    person.answer = "once"
     for command in ("rm -rf ~", f"rm -rf {Path.home()}", "mkfs /dev/null", "echo " + "x" * 130_000):
         assert "never run" in (await run(command))["error"]
     assert "never run" in (await run("rm -rf *", folder="~"))["error"]
     assert person.asked == []
-
-
-async def test_where_nobody_can_be_asked_the_answer_is_no(tmp_path):
-    services = Services(load({"HERMES_HOME": str(tmp_path)}), folder=str(tmp_path))
-    assert await services.approve(None) is False
 
 
 def test_without_a_folder_there_is_no_terminal(tmp_path, monkeypatch):

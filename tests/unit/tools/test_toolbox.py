@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.errors import ToolError, UnknownName, UnknownTool
-from hermes.protocols import ToolResult
+from hermes.protocols import Concern, ToolResult
 from hermes.tools.base import Param, tool
 from hermes.tools.toolbox import Toolbox, all_tools, select
 
@@ -174,3 +174,41 @@ def test_tools_are_chosen_by_name_or_toolset():
     with pytest.raises(UnknownName) as caught:
         select(["termnal"])
     assert "`terminal`" in caught.value.hint
+
+
+def _asks(services, arguments):
+    return Concern(kind=services["kind"], action=arguments["name"], reason="why", rules=services["rules"])
+
+
+JUDGED = tool(sample, toolset="test", concern=_asks)
+
+
+def judged(kind="ask", rules=("a",), action="x"):
+    return Concern(kind=kind, action=action, reason="why", rules=rules)
+
+
+def test_what_a_tool_says_against_a_call_is_asked_of_it():
+    assert BOX.concern("sample", {"name": "x"}) is None
+    assert Toolbox([JUDGED], {"kind": "ask", "rules": ("a",)}).concern("sample", {"name": "x"}) == judged()
+
+
+@pytest.mark.parametrize(
+    ("now", "consented", "runs"),
+    [
+        (judged(), None, False),
+        (judged(), judged(), True),
+        (judged(), judged(rules=("a", "b")), True),
+        (judged(rules=("a", "b")), judged(), False),
+        (judged(), judged(action="y"), False),
+        (judged(), judged(kind="free"), False),
+        (judged(kind="free"), None, True),
+        (judged(kind="forbidden"), judged(), False),
+    ],
+)
+async def test_a_call_is_run_only_as_far_as_it_was_consented_to(now, consented, runs):
+    box = Toolbox([JUDGED], {"kind": now.kind, "rules": now.rules})
+    if runs:
+        assert "x" in (await box.call("sample", {"name": "x"}, consented)).text
+        return
+    with pytest.raises(ToolError, match=r"not consented|never run"):
+        await box.call("sample", {"name": "x"}, consented)

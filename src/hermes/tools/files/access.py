@@ -2,21 +2,18 @@
 
 import os
 import stat
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Protocol
+from typing import Any, Protocol
 
 from hermes.errors import ToolError
-from hermes.protocols import Approver, ToolResult
-from hermes.tools.consent import refusal
+from hermes.protocols import Concern
 from hermes.tools.places import Places
 
 
 class Services(Protocol):
     @property
     def places(self) -> Places: ...
-
-    @property
-    def approve(self) -> Approver: ...
 
 
 def missing(services: Services) -> str | None:
@@ -38,20 +35,43 @@ def _is_name(path: str) -> bool:
         return False
 
 
-async def unless_readable(services: Services, tool: str, path: str) -> ToolResult | None:
-    """None when a path may be read; otherwise the result to return."""
-    places = services.places
-    reason = places.secret(places.absolute(path)) or places.secret(resolve(services, path))
-    return await refusal(services, tool, f"read `{path}`", reason) if reason else None
+def reading(services: Services, arguments: Mapping[str, Any]) -> Concern | None:
+    """What speaks against reading `path`; the tool itself refuses what is no path."""
+    path, places = arguments.get("path", "."), services.places
+    if not _is_name(path):
+        return None
+    real = resolve(services, path)
+    reason = places.secret(places.absolute(path)) or places.secret(real)
+    return _concern(places, f"read {real}", path, reason)
 
 
-async def unless_writable(services: Services, tool: str, path: str) -> ToolResult | None:
-    """None when a path may be changed; otherwise the result to return."""
-    places, real = services.places, resolve(services, path)
+def writing(services: Services, arguments: Mapping[str, Any]) -> Concern | None:
+    """What speaks against changing `path`; the tool itself refuses what is no path."""
+    path, places = arguments["path"], services.places
+    if not _is_name(path):
+        return None
+    real = resolve(services, path)
     reason = places.guarded(places.absolute(path)) or places.guarded(real)
-    if reason is None and not places.holds(real):
-        reason = f"it is outside of the working folder `{places.folder}`"
-    return await refusal(services, tool, f"write `{path}`", reason) if reason else None
+    if reason is not None or places.holds(real):
+        return _concern(places, f"write {real}", path, reason)
+    outside = f"it is outside of the working folder `{places.folder}`"
+    return _concern(places, f"write {real}", path, outside, rule=f"write in {os.path.dirname(real)}")
+
+
+def _concern(places: Places, action: str, path: str, reason: str | None, rule: str = "") -> Concern:
+    """A concern about a path where it really leads; the reason says so when its name does not."""
+    if reason is None:
+        return Concern(kind="free", action=action)
+    written = places.absolute(path)
+    led = "" if action.endswith(f" {written}") else f"`{written}` leads there, and "
+    is_line = action.isprintable()
+    return Concern(
+        kind="ask",
+        action=action,
+        reason=f"{led}{reason}",
+        rules=(rule or action,),
+        keep="always" if is_line else "session",
+    )
 
 
 def status(path: str, shown: str) -> os.stat_result:

@@ -11,14 +11,14 @@ output      what it prints, within bounds
 
 import os
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Annotated, Any, Protocol
 
 import msgspec
 
 from hermes import discover
-from hermes.protocols import Approver, ToolResult
+from hermes.protocols import Concern, ToolResult
 from hermes.tools.base import Param, as_json, failure, tool
-from hermes.tools.consent import refusal
 from hermes.tools.places import Places
 from hermes.tools.terminal.shell import Ran, run
 
@@ -31,9 +31,6 @@ _NOBODY_LOOKS = {"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMIN
 class Services(Protocol):
     @property
     def places(self) -> Places: ...
-
-    @property
-    def approve(self) -> Approver: ...
 
     def clean_environment(self) -> Mapping[str, str]: ...
 
@@ -50,24 +47,25 @@ async def terminal(
     here = services.places.absolute(folder)
     if "\0" in folder or not os.path.isdir(here):
         return failure(f"there is no folder `{folder}`")
-    # Loaded on use: its rules are many patterns, and most runs never start a shell.
-    judge = discover.module("hermes.tools.terminal.gate").judge
-    verdict = judge(command, msgspec.structs.replace(services.places, here=here))
-    if verdict.kind == "forbidden":
-        return failure(
-            f"this command is never run: {verdict.reason}. Do not try to reach the same in another way."
-        )
-    if verdict.kind == "dangerous":
-        refused = await refusal(services, "terminal", command, verdict.reason)
-        if refused:
-            return refused
     environment = {**services.clean_environment(), **_NOBODY_LOOKS}
     seconds = min(max(timeout, 1), LONGEST_TIMEOUT)
     try:
         ran = await run(command, folder=here, environment=environment, seconds=seconds)
     except (OSError, ValueError) as error:
         return failure(f"the shell could not start: {getattr(error, 'strerror', None) or error}")
+    verdict = _gate().judge(command, msgspec.structs.replace(services.places, here=here))
     return ToolResult(text=as_json(_told(ran, seconds)), trusted=not verdict.fetches)
+
+
+def _gate() -> ModuleType:
+    """Loaded on use: its rules are many patterns, and most runs never start a shell."""
+    return discover.module("hermes.tools.terminal.gate")
+
+
+def _concern(services: Services, arguments: Mapping[str, Any]) -> Concern:
+    here = services.places.absolute(arguments.get("folder", "."))
+    found: Concern = _gate().concern(arguments["command"], services.places, here)
+    return found
 
 
 def _told(ran: Ran, allowed: int) -> dict[str, Any]:
@@ -90,4 +88,4 @@ def _missing(services: Services) -> str | None:
     return None if services.places.folder else "the working folder is gone"
 
 
-TOOL = tool(terminal, toolset="terminal", effect="changes", missing=_missing)
+TOOL = tool(terminal, toolset="terminal", effect="changes", missing=_missing, concern=_concern)

@@ -104,7 +104,7 @@ def _started(simple: Simple) -> Iterator[Call]:
         through = (*through, call.name)
         if len(through) > MOST_WRAPPERS:
             raise TooTangled
-        words = _behind(call)
+        words = behind(call)
 
 
 def _call(simple: Simple, words: Sequence[str], through: tuple[str, ...]) -> Call:
@@ -119,7 +119,7 @@ def _call(simple: Simple, words: Sequence[str], through: tuple[str, ...]) -> Cal
     )
 
 
-def _behind(call: Call) -> Sequence[str]:
+def behind(call: Call) -> Sequence[str]:
     """The words of the program that another one starts: past options, their values and assignments."""
     if call.name == "command" and call.has("vV"):
         return ()

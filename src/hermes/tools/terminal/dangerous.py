@@ -1,4 +1,7 @@
-"""What is only run with a person's consent: each rule says why, or None."""
+"""What is only run with a person's consent: each rule says why, or None.
+
+A rule's name is its key, by which a consent may last; one about paths gives every path it finds.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -10,6 +13,8 @@ from hermes.tools.terminal.forbidden import removes_folders
 from hermes.tools.terminal.words import Simple
 
 Rule = Callable[[Call, Places], str | None]
+PathRule = Callable[[Call, Places], Iterator[tuple[str, str]]]
+"""The absolute paths that a call must not touch unasked, each with the reason."""
 
 FETCHERS = frozenset(["curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "nc", "ncat"])
 _DATA_ONLY_WORDS = """
@@ -39,6 +44,31 @@ _DISK_TOOLS_WORDS = """
 fdisk sfdisk cfdisk gdisk sgdisk parted lvremove vgremove pvremove cryptsetup mkswap
 """
 _DISK_TOOLS = frozenset(_DISK_TOOLS_WORDS.split())
+_ACCOUNTS_WORDS = """
+passwd chpasswd useradd userdel usermod adduser deluser groupadd groupdel groupmod visudo vipw
+insmod rmmod modprobe setenforce swapoff
+"""
+_ACCOUNTS = frozenset(_ACCOUNTS_WORDS.split())
+_FIREWALLS: Mapping[str, frozenset[str]] = {
+    "iptables": frozenset(("-F", "--flush", "-X", "-P", "--policy", "-D")),
+    "ip6tables": frozenset(("-F", "--flush", "-X", "-P", "--policy", "-D")),
+    "nft": frozenset(("flush", "delete")),
+    "ufw": frozenset(("disable", "reset", "delete")),
+    "sysctl": frozenset(("-w", "--write", "-p")),
+}
+_AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
+_AWK_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_AWK_STARTS = re.compile(r'\bsystem\s*\(|\|&?\s*""|""\s*\|&?\s*getline')
+_CARRIERS = frozenset(("tar", "gtar", "bsdtar", "rsync", "ssh", "scp", "sftp"))
+_STARTS_PROGRAMS = (
+    *("--checkpoint-action", "--to-command", "--use-compress-program", "--rsh"),
+    *("proxycommand=", "-oproxycommand="),
+)
+_GIT_STEERS = re.compile(
+    r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy)|alias\..*|credential\..*"
+    r"|.*\.(?:textconv|clean|smudge|process|cmd|driver))(?:=.*)?",
+    re.I | re.DOTALL,
+)
 _GIT_VALUED = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace"))
 
 
@@ -51,6 +81,10 @@ def deletes_many(call: Call, _places: Places) -> str | None:
         return "it deletes every file that it finds"
     if call.name in ("rm", "unlink", "shred", "rmdir") and {"find", "xargs", "parallel"} & set(call.through):
         return "it deletes every file that it is given"
+    if call.name == "rsync" and any(word.startswith("--del") for word in call.arguments):
+        return "it deletes what the other side does not have"
+    if call.name == "mv" and "/dev/null" in call.operands[-1:]:
+        return "it throws files away"
     return "it destroys the content of files" if call.name == "shred" else None
 
 
@@ -71,13 +105,13 @@ def destroys_data(call: Call, _places: Places) -> str | None:
     return "it deletes data of a database" if unbounded or _SQL.search(said) else None
 
 
-def changes_guarded(call: Call, places: Places) -> str | None:
-    """A file that steers the machine or holds keys, written, moved, linked or removed."""
-    for target in _changed(call):
-        reason = places.guarded(places.absolute(target))
+def changes_guarded(call: Call, places: Places) -> Iterator[tuple[str, str]]:
+    """Files that steer the machine or hold keys, written, moved, linked or removed."""
+    for target in dict.fromkeys(_changed(call)):
+        path = places.absolute(target)
+        reason = places.guarded(path)
         if reason:
-            return f"it changes `{target}`: {reason}"
-    return None
+            yield path, f"it changes `{target}`: {reason}"
 
 
 def _changed(call: Call) -> Iterator[str]:
@@ -88,7 +122,8 @@ def _changed(call: Call) -> Iterator[str]:
         yield from call.operands
     elif call.name in ("cp", "install", "ln", "scp", "rsync"):
         yield from call.operands[-1:]
-    elif call.name in ("sed", "gsed", "perl", "ruby") and call.has("i", "--in-place"):
+        yield from _into(call)
+    elif _edits_in_place(call):
         yield from call.operands
     elif call.name == "dd":
         yield from (word[3:] for word in call.arguments if word.startswith("of="))
@@ -98,15 +133,31 @@ def _changed(call: Call) -> Iterator[str]:
         yield from (value for option, value in pairs if option in options)
 
 
-def reads_secret(call: Call, places: Places) -> str | None:
+def _edits_in_place(call: Call) -> bool:
+    is_editor = call.name in ("sed", "gsed", "perl", "ruby") and call.has("i", "--in-place")
+    return is_editor or (call.name in _AWKS and "inplace" in call.arguments)
+
+
+def _into(call: Call) -> Iterator[str]:
+    """The folder that `-t` names, in which the copies get the names they have."""
+    pairs = pairwise((*call.arguments, ""))
+    folders = [value for option, value in pairs if option in ("-t", "--target-directory")]
+    folders += [word.partition("=")[2] for word in call.arguments if word.startswith("--target-directory=")]
+    for folder in folders:
+        yield folder
+        yield from (f"{folder}/{word.rpartition('/')[2]}" for word in call.operands)
+
+
+def reads_secret(call: Call, places: Places) -> Iterator[tuple[str, str]]:
+    """Files that hold keys or passwords, named as input or as an argument."""
     read = [redirect.target for redirect in call.redirects if redirect.operator.startswith("<")]
     if call.name not in _DATA_ONLY:
         read += [word.rpartition("@")[2].rpartition("=")[2] for word in call.arguments]
-    for target in dict.fromkeys(read):
-        reason = places.secret(places.absolute(target)) if target else None
+    for target in filter(None, dict.fromkeys(read)):
+        path = places.absolute(target)
+        reason = places.secret(path)
         if reason:
-            return f"it reads `{target}`: {reason}"
-    return None
+            yield path, f"it reads `{target}`: {reason}"
 
 
 def runs_what_arrives(call: Call, _places: Places) -> str | None:
@@ -114,6 +165,8 @@ def runs_what_arrives(call: Call, _places: Places) -> str | None:
     if call.name not in SHELLS | {"source", "."}:
         return None
     if any(is_unknown(word) for word in call.operands[:1]):
+        return "it runs a text that is only known when it runs"
+    if {"xargs", "parallel"} & set(call.through) and _is_filled_in(call):
         return "it runs a text that is only known when it runs"
     feeder = call.feeder
     if feeder is None or not call.reads_commands or call.has("c"):
@@ -124,6 +177,11 @@ def runs_what_arrives(call: Call, _places: Places) -> str | None:
     return None if text and not is_unknown(text) else "it runs a text that is only known when it runs"
 
 
+def _is_filled_in(call: Call) -> bool:
+    """Whether a shell that is started once for each word it is given runs the word itself."""
+    return call.reads_commands or any("{}" in word for word in call.arguments)
+
+
 def _pipeline(simple: Simple | None) -> Iterator[str]:
     while simple is not None:
         yield from simple.words[:1]
@@ -131,6 +189,11 @@ def _pipeline(simple: Simple | None) -> Iterator[str]:
 
 
 def runs_code(call: Call, _places: Places) -> str | None:
+    words = call.arguments
+    if call.name in _CARRIERS and any(word.casefold().startswith(_STARTS_PROGRAMS) for word in words):
+        return "it starts another program in a way that no rule can read"
+    if call.name in _AWKS and any(_AWK_STARTS.search(_AWK_TEXT.sub('""', word)) for word in words):
+        return "it runs code that no rule can read"
     if not _INTERPRETERS.fullmatch(call.name):
         return None
     first = next(
@@ -178,11 +241,29 @@ def loses_git_work(call: Call, _places: Places) -> str | None:
         ),
         "clean": any(word == "--force" or re.fullmatch(r"-[a-eg-zA-Z]*f[a-zA-Z]*", word) for word in rest),
         "branch": "-D" in rest or ("--delete" in rest and "--force" in rest),
+        "checkout": bool({"-f", "--force", "--", "."} & set(rest)),
+        "restore": not {"--staged", "-S"} & set(rest),
+        "switch": bool({"-f", "--force", "--discard-changes"} & set(rest)),
+        "worktree": "remove" in rest and bool({"-f", "--force"} & set(rest)),
+        "update-ref": "-d" in rest,
         "stash": bool({"drop", "clear"} & set(rest)),
         "reflog": "expire" in rest,
         "filter-branch": True,
     }
     return "it throws away work that git keeps" if lost.get(verb) else None
+
+
+def steers_git(call: Call, _places: Places) -> str | None:
+    """Settings by which git starts programs, given for one call or kept."""
+    if call.name != "git":
+        return None
+    verb, rest = _git_verb(call.arguments)
+    given = [value for option, value in pairwise(call.arguments) if option == "-c"]
+    if verb == "config" and not {"--get", "--get-all", "--list", "-l"} & set(rest):
+        given += rest
+        if {"--global", "--system"} & set(rest):
+            return "it changes how git works everywhere"
+    return "it tells git what to run" if any(map(_GIT_STEERS.fullmatch, given)) else None
 
 
 def _git_verb(arguments: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
@@ -206,6 +287,23 @@ def changes_disks(call: Call, _places: Places) -> str | None:
     return "it changes disks" if call.name in _DISK_TOOLS and not is_list else None
 
 
+def changes_machine(call: Call, _places: Places) -> str | None:
+    if call.name in _ACCOUNTS:
+        return "it changes accounts or the kernel"
+    opened = _FIREWALLS.get(call.name, frozenset()) & set(call.arguments)
+    return "it changes what the machine lets through" if opened else None
+
+
+def opens_door(call: Call, _places: Places) -> str | None:
+    """A connection that a program is tied to, so that whoever is at its other end may command."""
+    if any(redirect.target.startswith(("/dev/tcp/", "/dev/udp/")) for redirect in call.redirects):
+        return "it opens a connection from the shell itself"
+    if call.name in ("nc", "ncat", "netcat") and call.has("ec", "--exec", "--sh-exec"):
+        return "it ties a program to a connection"
+    ties = any(word.casefold().startswith(("exec:", "system:")) for word in call.arguments)
+    return "it ties a program to a connection" if call.name == "socat" and ties else None
+
+
 def changes_timetable(call: Call, _places: Places) -> str | None:
     if call.name == "crontab" and call.arguments != ("-l",):
         return "it changes what runs by itself"
@@ -223,14 +321,17 @@ DANGEROUS: tuple[Rule, ...] = (
     deletes_many,
     opens_to_all,
     destroys_data,
-    changes_guarded,
-    reads_secret,
     runs_what_arrives,
     runs_code,
     ends_services,
     kills,
     loses_git_work,
+    steers_git,
     changes_disks,
+    changes_machine,
+    opens_door,
     changes_timetable,
     has_no_name,
 )
+
+ABOUT_PATHS: tuple[PathRule, ...] = (changes_guarded, reads_secret)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from hermes.tools.places import Places
-from hermes.tools.terminal.calls import Call
+from hermes.tools.terminal.calls import Call, behind
 
 Rule = Callable[[Call, Places], str | None]
 
@@ -114,6 +114,15 @@ def ends_machine(call: Call, places: Places) -> str | None:
     return reason if "/proc/sysrq-trigger" in written else None
 
 
+def pipes_password(call: Call, _places: Places) -> str | None:
+    """A password for `sudo` that stands in the command: guessed, or taken from where it should not be."""
+    if call.name != "sudo" or not (call.feeder or call.documents):
+        return None
+    options = call.arguments[: len(call.arguments) - len(behind(call))]
+    takes_it = any(word == "--stdin" or (word[:1] == "-" != word[1:2] and "S" in word) for word in options)
+    return "it hands a password to `sudo`" if takes_it else None
+
+
 FORBIDDEN: tuple[Rule, ...] = (
     deletes_everything,
     makes_filesystem,
@@ -121,4 +130,5 @@ FORBIDDEN: tuple[Rule, ...] = (
     is_fork_bomb,
     kills_everything,
     ends_machine,
+    pipes_password,
 )
