@@ -98,11 +98,12 @@ def _told(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _parameters(told: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of the arguments, wherever the plugin wrote it."""
+    """The JSON Schema of the arguments, wherever the plugin wrote it; where it wrote none, any will do."""
     given = told.get("parameters") or told.get("input_schema")
     if not isinstance(given, Mapping):
         given = told if "properties" in told else {}
-    return {"type": "object", "properties": {}, "required": [], **given}
+    is_open = {} if "properties" in given else {"additionalProperties": True}
+    return {"type": "object", "properties": {}, "required": [], **is_open, **given}
 
 
 def _lack(offer: Offer, services: Settings) -> str | None:

@@ -54,10 +54,9 @@ def test_every_attempt_goes_through_the_plugin():
 
 def test_a_failing_tool_is_an_error_and_is_told_once():
     ran = Harness(workdir).tool("terminal", {}, fail=ValueError("broken"))
-    assert (ran.status, ran.base_calls) == ("error", 1)
-    assert isinstance(ran.error, ValueError)
-    (after,) = [heard for heard in ran.heard if heard.hook == "post_tool_call"]
-    assert (after.payload["status"], after.payload["error_message"]) == ("error", "broken")
+    assert (ran.status, ran.error_type, ran.base_calls) == ("error", "ValueError", 1)
+    assert "broken" in ran.error_message
+    assert [heard.hook for heard in ran.heard].count("post_tool_call") == 1
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_hooks_decide_as_they_would(answer, approver, status, calls):
     harness = Harness(lambda ctx: ctx.register_hook("pre_tool_call", lambda **_: answer))
     ran = harness.tool("terminal", {"command": "ls"}, approver=approver)
     assert (ran.status, ran.base_calls) == (status, calls)
-    assert bool(ran.asked) == (answer != "nonsense" and answer["action"] == "approve")
+    assert bool(ran.asked) == bool(approver and answer["action"] == "approve")
 
 
 def test_a_block_ends_a_model_call_at_once():

@@ -18,7 +18,6 @@ from hermes.plugins.manifest import Manifest
 from hermes.plugins.testing import samples
 from hermes.plugins.testing.contract import ContractBroken, broken_rules
 from hermes.plugins.testing.scene import (
-    Answer,
     Failure,
     Heard,
     LlmRun,
@@ -27,6 +26,7 @@ from hermes.plugins.testing.scene import (
     ToolRun,
     watchers,
 )
+from hermes.protocols import Choice
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class Harness:
         *,
         result: Any = "ok",
         fail: Failure = None,
-        approver: Answer | None = None,
+        approver: Choice | None = None,
         **ids: str,
     ) -> ToolRun:
         """Call a tool through the plugin. A tool that the plugin has is called itself.

@@ -1,23 +1,36 @@
 """One call, put through a plugin from its beginning to its end: the same engine, scripted ends."""
 
-import time
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from hermes import discover
+from hermes.agent.approvals import Approvals
+from hermes.agent.means import Means
 from hermes.agent.model_hooks import WatchedAttempt
 from hermes.agent.occasion import Attempt, Occasion
+from hermes.agent.tool_calls import ToolRunner
+from hermes.agent.untrusted import Guard, unfenced
 from hermes.errors import Block
 from hermes.hooks import HOOKS, HookHost, Registration
-from hermes.messages import NormalizedResponse
+from hermes.messages import NormalizedResponse, ToolCall
 from hermes.plugins.lending import Asked, Completion
-from hermes.protocols import Endpoint, Provider, ToolResult
-from hermes.tools.base import Tool
+from hermes.protocols import (
+    Approval,
+    Choice,
+    Concern,
+    Effect,
+    Endpoint,
+    Provider,
+    Toolbox,
+    ToolResult,
+    ToolSpec,
+)
+from hermes.tools.base import Tool, as_json
+from hermes.tools.toolbox import Toolbox as OwnTools
 
 Failure = BaseException | type[BaseException] | None
-Answer = Literal["once", "session", "always", "deny"]
 
 _WATCHER = "harness"
 
@@ -34,12 +47,14 @@ class ToolRun(msgspec.Struct, frozen=True, kw_only=True):
 
     args: Mapping[str, Any]
     """As the tool got them, or would have."""
-    result: Any
+    result: str
     """What the model would read."""
     status: str
+    error_type: str = ""
+    error_message: str = ""
     base_calls: int
+    """How often the tool itself was run."""
     trace: tuple[Mapping[str, str], ...] = ()
-    error: BaseException | None = None
     asked: tuple[str, ...] = ()
     """What a person was asked, if anything."""
     heard: tuple[Heard, ...] = ()
@@ -133,13 +148,13 @@ class Scene:
             error, answer = await self._attempt(request, base, number, len(failures))
             if error is None or isinstance(error, Block):
                 break
-        before = next((one for one in reversed(self._heard) if one.hook == "pre_api_request"), None)
+        before = self._last("pre_api_request")
         return LlmRun(
-            request=sent if self._calls else before.payload["request"]["body"] if before else request,
+            request=sent if self._calls else before["request"]["body"] if before else request,
             response=answer,
             base_calls=self._calls,
             attempts=number,
-            trace=tuple(before.payload["middleware_trace"]) if before else (),
+            trace=tuple(before["middleware_trace"]) if before else (),
             error=error,
             heard=tuple(self._heard),
             warnings=tuple(self._warnings),
@@ -153,14 +168,7 @@ class Scene:
         most: int,
     ) -> tuple[BaseException | None, NormalizedResponse | None]:
         attempt = Attempt(endpoint=_ENDPOINT, number=1, attempt=number, most=most)
-        occasion = Occasion(
-            session_id=self._ids["session_id"],
-            task_id=self._ids["task_id"],
-            turn_id=self._ids["turn_id"],
-            platform="cli",
-            question="question",
-        )
-        watched = WatchedAttempt(self._host, occasion, attempt)
+        watched = WatchedAttempt(self._host, self._occasion(), attempt)
         transport = discover.load("hermes.transports", "chat_completions", "protocol").Transport()
         try:
             return None, await watched.run(request, base, transport.normalize_response)
@@ -168,78 +176,101 @@ class Scene:
             return error.__cause__ if not isinstance(error, Block) and error.__cause__ else error, None
 
     async def tool(
-        self, name: str, args: dict[str, Any], result: Any, fail: Failure, approver: Answer | None
+        self, name: str, args: dict[str, Any], result: Any, fail: Failure, approver: Choice | None
     ) -> ToolRun:
-        told: dict[str, Any] = {"tool_name": name, "tool_call_id": "call", **self._ids}
-        rewritten = await self._host.apply_request("tool_request", args, told)
-        told["middleware_trace"] = list(rewritten.trace)
-        effective = rewritten.payload
-        error: Exception | None = None
-        started = time.monotonic()
-
-        async def base(payload: dict[str, Any]) -> Any:
-            nonlocal effective
-            effective = payload
-            self._calls += 1
-            if fail is not None:
-                raise fail
-            return await self._base(name, payload, result)
-
-        try:
-            await self._decide(told, effective, approver)
-            outcome = await self._host.run(
-                "tool_execution", effective, base, told, original=rewritten.original
-            )
-            status = "ok"
-        except Block as block:
-            outcome, status, error = {"error": str(block)}, "blocked", block
-        except Exception as failure:  # noqa: BLE001 - a tool's failure is told to the model
-            outcome, status, error = {"error": f"{type(failure).__name__}: {failure}"}, "error", failure
-        done = {
-            **told,
-            "args": effective,
-            "result": outcome,
-            "duration_ms": int((time.monotonic() - started) * 1000),
-            "status": status,
-            "error_type": getattr(error, "code", "tool_error") if error else "",
-            "error_message": str(error or ""),
-        }
-        await self._host.emit("post_tool_call", lambda: done)
-        heard = await self._host.emit("transform_tool_result", lambda: done)
-        shown = next((answer.value for answer in heard if isinstance(answer.value, str)), outcome)
+        tools = _ScriptedTools(self._tools, result, fail)
+        runner = ToolRunner(self._means(tools, approver), self._occasion(), lambda _event: None)
+        call = ToolCall(id="call", name=name, arguments=msgspec.json.encode(args).decode())
+        (brought,) = await runner.run([call])
+        before = self._last("pre_tool_call") or {"args": args, "middleware_trace": []}
+        after = self._last("post_tool_call") or {"status": "error", "error_type": "", "error_message": ""}
         return ToolRun(
-            args=effective,
-            result=shown,
-            status=status,
-            base_calls=self._calls,
-            trace=rewritten.trace,
-            error=error,
+            args=tools.calls[-1] if tools.calls else before["args"],
+            result=unfenced(brought.text),
+            status=after["status"],
+            error_type=after["error_type"],
+            error_message=after["error_message"],
+            base_calls=len(tools.calls),
+            trace=tuple(before["middleware_trace"]),
             asked=tuple(self._asked),
             heard=tuple(self._heard),
             warnings=tuple(self._warnings),
         )
 
-    async def _decide(self, told: dict[str, Any], args: dict[str, Any], approver: Answer | None) -> None:
-        """What hooks decide before a tool runs: a no is a no, and who wants a person to decide gets one."""
-        answers = [
-            answer.value
-            for answer in await self._host.emit("pre_tool_call", lambda: {**told, "args": args})
-            if isinstance(answer.value, dict)
-        ]
-        for answer in answers:
-            if answer.get("action") == "block" and answer.get("message"):
-                raise Block(str(answer["message"]), code="plugin_block")
-        for answer in answers:
-            if answer.get("action") == "approve":
-                self._asked.append(str(answer.get("message") or told["tool_name"]))
-                if approver in (None, "deny"):
-                    raise Block("the user has not consented", code="approval_denied")
+    def _means(self, tools: Toolbox, approver: Choice | None) -> Means:
+        """What a tool call needs; no model is asked in it."""
 
-    async def _base(self, name: str, payload: dict[str, Any], result: Any) -> Any:
-        own = self._tools.get(name)
-        if own is not None:
-            return (await own.run(None, **payload)).text
-        return result(payload) if callable(result) else result
+        async def answer(wanted: Approval) -> Choice:
+            self._asked.append(wanted.reason)
+            return approver or "deny"
+
+        nobody: Any = None
+        return Means(
+            models=nobody,
+            auxiliary=nobody,
+            tools=tools,
+            guard=Guard(lambda _text: False),
+            approvals=Approvals(approve=answer if approver else None),
+            hooks=self._host,
+        )
+
+    def _occasion(self) -> Occasion:
+        occasion = Occasion(
+            session_id=self._ids["session_id"],
+            task_id=self._ids["task_id"],
+            turn_id=self._ids["turn_id"],
+            platform="cli",
+            question="question",
+        )
+        occasion.next_call()
+        return occasion
+
+    def _last(self, hook: str) -> Mapping[str, Any] | None:
+        return next((heard.payload for heard in reversed(self._heard) if heard.hook == hook), None)
+
+
+class _ScriptedTools:
+    """Any tool there could be, which does as the script says; those of the plugin are its own."""
+
+    def __init__(self, own: Mapping[str, Tool], result: Any, fail: Failure) -> None:
+        self._own = own
+        self._box = OwnTools(tuple(own.values()), _Settings())
+        self._result = result
+        self._fail = fail
+        self.calls: list[Mapping[str, Any]] = []
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return self._box.specs()
+
+    def fit(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return self._box.fit(name, arguments) if name in self._own else dict(arguments)
+
+    def effect(self, name: str) -> Effect:
+        return self._box.effect(name) if name in self._own else "reads"
+
+    def lack(self, name: str) -> str | None:
+        return self._box.lack(name) if name in self._own else None
+
+    def concern(self, name: str, arguments: Mapping[str, Any]) -> Concern | None:
+        return self._box.concern(name, arguments) if name in self._own else None
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], judged: Concern | None = None
+    ) -> ToolResult:
+        self.calls.append(arguments)
+        if self._fail is not None:
+            raise self._fail
+        if name in self._own:
+            return await self._box.call(name, arguments, judged)
+        value = self._result(arguments) if callable(self._result) else self._result
+        return ToolResult(text=value if isinstance(value, str) else as_json(value))
+
+
+class _Settings:
+    """Every variable that a plugin's tool may need is set."""
+
+    def setting(self, name: str) -> str | None:
+        return f"the {name} of the harness"
 
 
 _ENDPOINT = Endpoint(
