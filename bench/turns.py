@@ -21,6 +21,7 @@ from hermes.agent.auxiliary import Auxiliary
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
 from hermes.agent.conversation import Conversation
+from hermes.agent.guardrail import Thresholds
 from hermes.agent.means import Means
 from hermes.agent.prompt import SYSTEM
 from hermes.agent.send import ModelClient
@@ -113,6 +114,7 @@ async def run_hermes(runtime: Runtime, endpoint: Endpoint, turns: int) -> str:
         guard=Guard(lambda _text: False),
         approvals=Approvals(),
         limits=Limits(calls=turns + 1),
+        thresholds=Thresholds(warnings_enabled=False),  # the same call again and again is the point here
     )
     conversation = Conversation(session.id, (), journal)
     dialogue = Dialogue(session, conversation, means, journal, is_new=True)

@@ -12,7 +12,7 @@ below its own line; `import-linter` holds that, and a test compares this page wi
     index        the local documents in SQLite FTS5, behind the `local` backend
     store        sessions in SQLite: what must survive; the way any file of ours is opened
     transports   one file per wire protocol, pure
-    hooks        the engine of middleware and observers: pure, no files, no globals
+    hooks        the engine of middleware and observers: pure, no I/O, no globals
     net          the only sockets: client, deadlines, retry, event streams
     config       files and environment in, one frozen Config out; secrets never print
     discover     the folder is the registry; the only importer by name
