@@ -262,3 +262,122 @@ async def test_safe_mode_and_another_home_run_nothing(hermes, write, tmp_path):
     await hermes("plugins", "enable", "mine")
     assert (await hermes("later", HERMES_SAFE_MODE="1")).code == 2
     assert (await hermes("later", HERMES_HOME=str(tmp_path / "other"))).code == 2
+
+
+LOUD = """
+    import os, subprocess, time
+
+    def register(ctx):
+        ctx.register_middleware("llm_execution", timed)
+        ctx.register_middleware("tool_execution", annotate)
+        ctx.register_hook("post_tool_call", tell)
+
+    def timed(**kwargs):
+        started = time.monotonic()
+        response = kwargs["next_call"](kwargs["request"])
+        print(f"llm_execution elapsed_ms={int((time.monotonic() - started) * 1000)}")
+        return response
+
+    def annotate(**kwargs):
+        result = kwargs["next_call"](kwargs["args"])
+        subprocess.run(["echo", "from a program"])
+        return result
+
+    def tell(**kwargs):
+        os.write(1, b"written by hand\\n")
+"""
+
+
+async def test_what_plugins_print_never_mixes_with_the_answer(hermes, write):
+    plain = await hermes("chat", "-q", "What is scout?")
+    write("loud", LOUD)
+    await hermes("plugins", "enable", "loud")
+    ran = await hermes("chat", "-q", "What is scout?")
+    assert (ran.code, ran.out) == (0, plain.out)
+    for words in ("llm_execution elapsed_ms=", "from a program", "written by hand"):
+        assert words in ran.err
+    assert (await hermes("chat", "-q", "What is scout?", "--json")).json()["error"] is None
+
+
+async def test_a_reader_that_leaves_is_no_error(hermes, write):
+    write("loud", LOUD)
+    await hermes("plugins", "enable", "loud")
+    ran = await hermes.shell("$PYTHON -m hermes chat -q 'What is scout?' | true")
+    assert "Traceback" not in ran.err
+    assert "BrokenPipe" not in ran.err
+
+
+BROKEN = {
+    "raises": "raise RuntimeError('no')",
+    "exits": "raise SystemExit(1)",
+    "gives-nonsense": "return 5",
+    "calls-twice": "kwargs.get('next_call', print)(); return kwargs.get('next_call', print)()",
+    "is-odd": "raise type('Odd', (BaseException,), {})()",
+}
+
+
+@pytest.mark.parametrize("name", ["raises", "gives-nonsense", "calls-twice"])
+@pytest.mark.parametrize("kind", ["hooks", "tool"])
+async def test_a_plugin_that_fails_everywhere_does_not_stop_an_answer(hermes, write, name, kind):
+    hooks = (
+        "pre_tool_call",
+        "post_tool_call",
+        "pre_llm_call",
+        "pre_api_request",
+        "post_api_request",
+        "on_session_end",
+    )
+    registered = "".join(f"    ctx.register_hook({hook!r}, bad)\n" for hook in hooks)
+    if kind == "tool":
+        registered = "    ctx.register_middleware('tool_request', bad)\n    ctx.register_middleware('llm_request', bad)\n"
+    write("bad", f"def register(ctx):\n{registered}\ndef bad(**kwargs):\n    {BROKEN[name]}\n")
+    await hermes("plugins", "enable", "bad")
+    ran = await hermes("chat", "-q", "What is scout?")
+    assert ran.code == 0
+    assert "scout" in ran.out
+    if name == "raises":
+        assert "the plugin `bad`" in ran.err
+
+
+async def test_a_policy_that_fails_is_a_no(hermes, write):
+    write(
+        "bad",
+        "def register(ctx):\n    ctx.register_hook('pre_tool_call', bad, policy=True)\n\ndef bad(**_):\n    1 / 0\n",
+    )
+    await hermes("plugins", "enable", "bad")
+    ran = await hermes("chat", "-q", "What is scout?", "--json")
+    assert "has to agree, and cannot" in str(ran.json()["tool_calls"]) + ran.err
+
+
+async def test_what_callbacks_took_is_shown_after_the_run(hermes, write):
+    write(
+        "mine",
+        "def register(ctx):\n    ctx.register_hook('post_tool_call', seen)\n\ndef seen(**_):\n    pass\n",
+    )
+    await hermes("plugins", "enable", "mine")
+    await hermes("chat", "-q", "What is scout?")
+    (row,) = (await hermes("plugins", "stats", "--json")).json()["callbacks"]
+    assert (row["plugin"], row["name"], row["kind"], row["errors"]) == ("mine", "seen", "post_tool_call", 0)
+    assert row["calls"] >= 1
+    assert "post_tool_call" in (await hermes("plugins", "stats")).out
+
+
+async def test_a_tool_and_a_command_of_a_plugin_are_there_in_a_conversation(hermes, write, terminal):
+    write(
+        "mine",
+        """
+        def register(ctx):
+            ctx.register_command("shout", lambda text: text.upper(), "Say it loud.")
+            ctx.register_command("again", lambda text: ctx.inject_message("What is scout?") or None)
+            ctx.register_command("break", lambda text: 1 / 0)
+        """,
+    )
+    await hermes("plugins", "enable", "mine")
+    screen = terminal("chat")
+    screen.wait_for("> ")
+    screen.type("/shout hello there\n")
+    screen.wait_for("HELLO THERE")
+    screen.type("/break\n")
+    screen.wait_for("`/break` failed: ZeroDivisionError")
+    screen.type("\x04")
+    assert screen.leave() == 0

@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from hermes import discover
+from hermes.app.plugins import wants_plugins
 from hermes.app.services import working_folder
 from hermes.cli._border import Border
 from hermes.cli._loop import run_in_loop
-from hermes.config import Config, load
+from hermes.config import load
 from hermes.errors import ConfigError, UnknownName
 
 
@@ -42,12 +43,6 @@ def _offered(border: Border) -> Sequence[Any]:
         border.say(f"warning: {warning}")
     commands: Sequence[Any] = loaded.cli_commands
     return commands
-
-
-def wants_plugins(config: Config) -> bool:
-    """Whether there is anything to load: nothing of plugins is touched where nothing is enabled."""
-    moved = config.environment.lookup("HERMES_BUNDLED_PLUGINS")
-    return config.plugins.mode != "off" and bool(config.plugins.enabled or moved)
 
 
 def _command(offered: Any) -> click.Command:

@@ -73,8 +73,8 @@ def run(arguments: Sequence[str]) -> int:
         # Not `hermes.main`: it would answer a closed stdout with exit code 1 before we see it.
         with hermes.make_context("hermes", list(arguments), obj=border) as context:
             result = hermes.invoke(context)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        if border.stdout is not None:
+            border.stdout.flush()
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except HermesError as error:
@@ -87,9 +87,11 @@ def run(arguments: Sequence[str]) -> int:
         border.complain(Interrupted("interrupted"))
         return Interrupted.exit_code
     except BrokenPipeError:
-        return _reader_left()
+        return _reader_left(border)
     except Exception as error:  # noqa: BLE001  # the shell's one border: a bug is told, not thrown at the user
         return _own_fault(error, border)
+    finally:
+        border.close()
     return result if isinstance(result, int) else 0
 
 
@@ -111,7 +113,8 @@ def _own_fault(error: Exception, border: Border) -> int:
     return told.exit_code
 
 
-def _reader_left() -> int:
+def _reader_left(border: Border) -> int:
     """The reader of our stdout is gone (`| head`): there is nobody to tell, and nothing failed."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if border.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), border.stdout.fileno())
     return 0

@@ -8,6 +8,7 @@ from typing import Any
 import click
 import msgspec
 
+from hermes.app.plugins import TOPIC
 from hermes.app.services import working_folder
 from hermes.cli._border import border, one_line
 from hermes.cli._json import json_option, show_json
@@ -34,8 +35,6 @@ from hermes.plugins.loading import (
 from hermes.store.notebook import Notebook
 
 SHOWN_HASH = 12
-TOPIC = "plugins"
-"""Where the notebook keeps what became of callbacks, by plugin."""
 
 
 class Row(msgspec.Struct, frozen=True):

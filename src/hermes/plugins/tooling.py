@@ -38,7 +38,7 @@ def as_tool(offer: Offer) -> Tool:
 
     async def run(_services: object, /, **arguments: Any) -> ToolResult:
         try:
-            answer = await _call(offer.handler, arguments)
+            answer = await called(offer.handler, arguments)
         except HermesError:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own code may raise anything
@@ -58,11 +58,11 @@ def as_tool(offer: Offer) -> Tool:
     )
 
 
-async def _call(handler: Handler, arguments: dict[str, Any]) -> Any:
-    """Call a handler that is async or not; one that is not waits in a thread of its own."""
+async def called(handler: Handler, argument: Any) -> Any:
+    """What a handler gives, be it async or not; one that is not waits in a thread of its own."""
     if inspect.iscoroutinefunction(handler):
-        return await handler(arguments)
-    answer = await asyncio.to_thread(handler, arguments)
+        return await handler(argument)
+    answer = await asyncio.to_thread(handler, argument)
     return await answer if inspect.isawaitable(answer) else answer
 
 
