@@ -309,14 +309,12 @@ async def test_a_reader_that_leaves_is_no_error(hermes, write):
 
 BROKEN = {
     "raises": "raise RuntimeError('no')",
-    "exits": "raise SystemExit(1)",
     "gives-nonsense": "return 5",
     "calls-twice": "kwargs.get('next_call', print)(); return kwargs.get('next_call', print)()",
-    "is-odd": "raise type('Odd', (BaseException,), {})()",
 }
 
 
-@pytest.mark.parametrize("name", ["raises", "gives-nonsense", "calls-twice"])
+@pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.parametrize("kind", ["hooks", "tool"])
 async def test_a_plugin_that_fails_everywhere_does_not_stop_an_answer(hermes, write, name, kind):
     hooks = (
@@ -329,7 +327,8 @@ async def test_a_plugin_that_fails_everywhere_does_not_stop_an_answer(hermes, wr
     )
     registered = "".join(f"    ctx.register_hook({hook!r}, bad)\n" for hook in hooks)
     if kind == "tool":
-        registered = "    ctx.register_middleware('tool_request', bad)\n    ctx.register_middleware('llm_request', bad)\n"
+        kinds = ("tool_request", "llm_request")
+        registered = "".join(f"    ctx.register_middleware({kind!r}, bad)\n" for kind in kinds)
     write("bad", f"def register(ctx):\n{registered}\ndef bad(**kwargs):\n    {BROKEN[name]}\n")
     await hermes("plugins", "enable", "bad")
     ran = await hermes("chat", "-q", "What is scout?")
@@ -342,11 +341,20 @@ async def test_a_plugin_that_fails_everywhere_does_not_stop_an_answer(hermes, wr
 async def test_a_policy_that_fails_is_a_no(hermes, write):
     write(
         "bad",
-        "def register(ctx):\n    ctx.register_hook('pre_tool_call', bad, policy=True)\n\ndef bad(**_):\n    1 / 0\n",
+        """
+        def register(ctx):
+            ctx.register_hook("pre_tool_call", bad, policy=True)
+
+        def bad(**_):
+            1 / 0
+        """,
     )
     await hermes("plugins", "enable", "bad")
     ran = await hermes("chat", "-q", "What is scout?", "--json")
-    assert "has to agree, and cannot" in str(ran.json()["tool_calls"]) + ran.err
+    calls = ran.json()["tool_calls"]
+    assert calls
+    assert all(call["is_error"] for call in calls)
+    assert "the plugin `bad` (pre_tool_call `bad`): ZeroDivisionError" in ran.err
 
 
 async def test_what_callbacks_took_is_shown_after_the_run(hermes, write):
