@@ -8,6 +8,7 @@ HermesError                    exit code 1, an optional hint
 │   └── NotConfigured          ... or silent on something that is needed
 ├── StoreError                 a file of ours cannot be used
 │   ├── StoreUnavailable       read-only, full or locked: go on without saving
+│   │   └── StoreLocked        ... by another program: later
 │   └── StoreCorrupt           damaged: set aside and rebuilt
 ├── DocumentError              a document cannot be read
 ├── NetError                   bytes did not arrive
@@ -95,6 +96,10 @@ class StoreError(HermesError):
 
 
 class StoreUnavailable(StoreError):
+    pass
+
+
+class StoreLocked(StoreUnavailable):
     pass
 
 

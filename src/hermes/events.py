@@ -63,10 +63,12 @@ class Switched(msgspec.Struct, frozen=True, tag="switched"):
 
 
 class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
-    """The conversation was made shorter for the model; tokens are estimates where nobody counted them."""
+    """The conversation was made shorter for the model; `tokens_after` is an estimate."""
 
     tokens_before: int
     tokens_after: int
+    counted: int = 0
+    """How many of `tokens_before` the provider counted; the rest of them is estimated."""
 
 
 class Used(msgspec.Struct, frozen=True, tag="used"):

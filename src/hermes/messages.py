@@ -165,6 +165,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     """For the result of a tool: who brought it, such as a web backend."""
     replaces: int = 0
     """For a summary: how many messages of its session it stands for, counted from the first."""
+    besides: tuple[int, ...] = ()
+    """For a summary: the places among those that it does not stand for, because others wrote them."""
 
     def data_for(self, issuer: str) -> dict[str, Any]:
         """The opaque data of this message, if this issuer made it; else nothing."""
@@ -175,6 +177,7 @@ class Citation(msgspec.Struct, frozen=True):
     """A source the answer points to: `[n]` in the text, and the words that carry it.
 
     `verified` says that the page was read in this turn, and that it holds what the answer quotes from it.
+    A number that no source has comes without a URL.
     """
 
     n: int

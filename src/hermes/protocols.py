@@ -3,7 +3,7 @@
 The agent is handed things that fit these and never learns who made them; only `app` knows.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from typing import Any, Literal, Protocol
@@ -319,15 +319,15 @@ class Approver(Protocol):
 class ApprovalListener(Protocol):
     """Told of every question for consent; it cannot answer it."""
 
-    def asked(self, wanted: Approval) -> None:
+    async def asked(self, wanted: Approval) -> None:
         """A person is about to be asked."""
         ...
 
-    def answered(self, wanted: Approval, choice: Choice | Literal["timeout"]) -> None:
+    async def answered(self, wanted: Approval, choice: Choice | Literal["timeout"]) -> None:
         """What they said, or that they said nothing in time."""
         ...
 
-    def unasked(self, wanted: Approval, *, allowed: bool) -> None:
+    async def unasked(self, wanted: Approval, *, allowed: bool) -> None:
         """Nobody was asked: it was allowed beforehand, or nobody is here."""
         ...
 
@@ -365,6 +365,10 @@ class Toolbox(Protocol):
 
 progress: ContextVar[Callable[[str], None]] = ContextVar("progress", default=lambda _text: None)
 """Where a running tool says how far it has come; set anew for every call."""
+
+
+current_call: ContextVar[CallIds] = ContextVar("current_call", default=CallIds())  # noqa: B039 - it is frozen
+"""Which call a tool is running for."""
 
 
 class SearchRow(msgspec.Struct, frozen=True):
@@ -440,9 +444,16 @@ class Expectation(Protocol):
 
 
 class SessionLog(Protocol):
-    """Where a conversation is kept: a message is on disk when `append` returns."""
+    """Where a conversation is kept: a message is on disk when `append` is done.
 
-    async def append(self, session_id: str, messages: Sequence[Message]) -> None: ...
+    It is on its way there as soon as that is awaited, whoever then stops waiting for it.
+    """
+
+    def append(self, session_id: str, messages: Sequence[Message]) -> Awaitable[None]: ...
+
+    def summarise(self, session_id: str, summary: Message, known: Sequence[Message]) -> Awaitable[None]:
+        """Keep a summary of some of the messages that its writer knows; others may have added theirs."""
+        ...
 
 
 class Notebook(Protocol):

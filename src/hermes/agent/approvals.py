@@ -87,7 +87,7 @@ class Approvals:
             return None
         wanted = Approval(tool, concern.action, concern.reason, concern.rules, concern.keep, ids)
         if self._policy.yes or self._approve is None:
-            return self._unasked(wanted)
+            return await self._unasked(wanted)
         async with self._one_at_a_time:
             # The answer to the question before may have settled this one.
             if self._is_agreed(concern):
@@ -119,9 +119,9 @@ class Approvals:
             return rule in self._allow
         return any(_fits(concern.action, pattern) for pattern in self._allow)
 
-    def _unasked(self, wanted: Approval) -> Refused | None:
+    async def _unasked(self, wanted: Approval) -> Refused | None:
         for listener in self._listeners:
-            listener.unasked(wanted, allowed=self._policy.yes)
+            await listener.unasked(wanted, allowed=self._policy.yes)
         return None if self._policy.yes else Refused(_DENIED.format(wanted.reason))
 
     def _settled_in(self, ids: CallIds) -> dict[tuple[str, str], Refused | None]:
@@ -135,7 +135,7 @@ class Approvals:
 
     async def _ask(self, wanted: Approval, approve: Approver) -> Refused | None:
         for listener in self._listeners:
-            listener.asked(wanted)
+            await listener.asked(wanted)
         choice: Choice | Literal["timeout"] = "deny"
         problem = ""
         try:
@@ -147,7 +147,7 @@ class Approvals:
             problem = f"nobody could be asked: {type(error).__name__}; "
         finally:
             for listener in self._listeners:
-                listener.answered(wanted, choice)
+                await listener.answered(wanted, choice)
         if choice == "deny" or choice == "timeout":
             return Refused(_DENIED.format(f"{problem}{wanted.reason}"))
         await self._keep(wanted, choice)

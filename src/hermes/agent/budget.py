@@ -64,6 +64,15 @@ class Budget:
         spent = sum(cost for cost in self._costs if cost is not None)
         if limits.dollars is not None and spent >= limits.dollars:
             return f"{limits.dollars:g} US dollars"
-        if limits.seconds is not None and self._clock() - self._began >= limits.seconds:
-            return f"{limits.seconds:g} seconds"
-        return None
+        left = self.seconds_left()
+        return self.time if left is not None and left <= 0 else None
+
+    @property
+    def time(self) -> str:
+        """The limit of time, in words."""
+        return f"{self._limits.seconds:g} seconds"
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the time is over; None when it has no limit."""
+        limit = self._limits.seconds
+        return None if limit is None else limit - (self._clock() - self._began)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from hermes.messages import Citation
 from hermes.protocols import Source
 
@@ -11,6 +13,9 @@ _MARK = re.compile(r"\[(\d{1,3})\]")
 _SENTENCE_END = re.compile(r"(?<=[.!?:])\s+|\n+|\[\d{1,3}\]\s*")
 _QUOTED = re.compile(r"[\"“]([^\"“”]{12,600})[\"”]")
 _SPACE = re.compile(r"\s+")
+_CODE = re.compile(r"(?ms)^ *(`{3,}|~{3,}).*?(?:^ *\1|\Z)|(`+)[^`].*?\2")
+_ADDRESS = re.compile(r"(?:\(|: )<?(https?://[^\s<>)]+)")
+"""What follows a mark that brings its own address: as a link, or as the definition of one."""
 
 
 class Sources:
@@ -43,20 +48,45 @@ def cite(text: str, provider_data: Mapping[str, Any] | None, sources: Sources) -
     """The citations of an answer, in the order of their numbers.
 
     A provider that names its own sources is believed on which URL a mark means; otherwise `[n]` is
-    the n-th source of the run. The quote is what the cited sentence puts in quotation marks, else the
-    sentence itself where the page holds it word for word.
+    the n-th source of the run, and else what the answer itself says it is. The quote is what the cited
+    sentence puts in quotation marks, else the sentence itself where the page holds it word for word.
     """
     named = _named_by_provider(text, provider_data or {})
+    prose = _without_code(text)
     found: dict[int, Citation] = {}
     for mark in _MARK.finditer(text):
         n = int(mark[1])
         url, title = named.get(n) or (sources.number(n), "")
+        if url is None and n and mark[0] == prose[mark.start() : mark.end()]:
+            url = _own_address(text, mark[0])
         if url is None or n in found:
             continue
         quote, holds = _quoted(_sentence_before(text, mark.start()), url, sources)
         verified = holds and sources.was_read(url)
         found[n] = Citation(n, url, sources.title(url) or title, quote, verified)
     return tuple(found[n] for n in sorted(found))
+
+
+def _without_code(text: str) -> str:
+    """The text with blanks for code and data, in which a number in brackets points to nothing."""
+    if text.lstrip()[:1] in ("{", "[") and _is_json(text):
+        return " " * len(text)
+    return _CODE.sub(lambda code: " " * len(code[0]), text)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+def _own_address(text: str, mark: str) -> str:
+    """The address that an answer gives to a mark of its own; empty where it gives none."""
+    places = (found.end() for found in re.finditer(re.escape(mark), text))
+    addresses = (_ADDRESS.match(text, place) for place in places)
+    return next((found[1] for found in addresses if found), "")
 
 
 def plain(text: str) -> str:

@@ -34,20 +34,24 @@ class Conversation:
         return tuple(self._sent)
 
     async def add(self, *messages: Message) -> None:
-        """Keep messages; they are in the log when this returns."""
-        await self._log.append(self.session_id, messages)
+        """Keep messages; they are in the log when this returns, and on their way to it when it is stopped."""
         for message in messages:
             self._places.append(len(self._history))
             self._history.append(message)
             self._sent.append(message)
+        await self._log.append(self.session_id, messages)
 
     async def summarise(self, before: int, summary: str) -> None:
         """Let a summary stand for the messages before this place in `messages`, the system's apart."""
-        note = Message(role="user", content=SUMMARY + summary, replaces=self._places[before - 1])
-        await self._log.append(self.session_id, (note,))
-        self._places = [len(self._history), *self._places[before - 1 :]]
+        known, kept = self.history, self._places[before - 1 :]
+        replaced = {at for at, message in enumerate(known) if not message.replaces}.difference(kept)
+        end = max(replaced) + 1
+        besides = tuple(at for at in kept if at < end)
+        note = Message(role="user", content=SUMMARY + summary, replaces=end, besides=besides)
+        self._places = [len(self._history), *kept]
         self._history.append(note)
         self._sent = [self._system, note, *self._sent[before:]]
+        await self._log.summarise(self.session_id, note, known)
 
     def show_last(self, message: Message) -> None:
         """Send this in the place of what was said last; what was said stays as it was."""
@@ -59,9 +63,10 @@ class Conversation:
 
 
 def _visible(history: Sequence[Message]) -> list[int]:
-    """The places of what is sent: the last summary, then all from where it ends but the summaries."""
+    """The places of what is sent: the last summary, then all that it does not stand for but the summaries."""
     last = next((at for at in range(len(history) - 1, -1, -1) if history[at].replaces), None)
     if last is None:
         return list(range(len(history)))
-    kept = range(history[last].replaces, len(history))
-    return [last, *(at for at in kept if not history[at].replaces)]
+    summary = history[last]
+    kept = (*summary.besides, *range(summary.replaces, len(history)))
+    return [last, *(at for at in kept if at < len(history) and not history[at].replaces)]

@@ -46,6 +46,8 @@ _TITLED = 6
 """Messages at the beginning of a conversation that its title is made from."""
 _STRANGE_ROUNDS = 3
 """Rounds of calls to tools that do not exist, in a row, before a model is given up."""
+_GRACE_SECONDS = 30.0
+"""What an answer whose time is over may take to be summed up."""
 _INTERRUPTED = failure("interrupted before it ended")
 _RAISE_LIMITS = "the settings that begin with `agent.max_` say how much one answer may take"
 _RAISE_OUTPUT = "the setting `model.max_tokens` says how long an answer may be"
@@ -89,26 +91,13 @@ class Turn:
         is_first, self._occasion.question = not self._conversation.history, question
         self._means.guard.hear([asked])
         try:
-            asked = await self._described(asked) if images else asked
-        finally:
-            await self._conversation.add(asked)
-        try:
-            await self._begin(asked, is_first=is_first)
-            answer = await self._finish(await self._ask_until_answered())
+            answer = await self._finish(await self._in_time(asked, is_first=is_first))
         except (HermesError, asyncio.CancelledError) as error:
             await self._keep_partial()
             await self._hooks.end(completed=False, interrupted=isinstance(error, asyncio.CancelledError))
             raise
         await self._hooks.end(completed=answer.complete, interrupted=False)
         return answer
-
-    async def _begin(self, asked: Message, *, is_first: bool) -> None:
-        """Let plugins add to the question; only the model reads that, and it is not kept."""
-        context = await self._hooks.begin(is_first=is_first)
-        if context:
-            self._conversation.show_last(
-                msgspec.structs.replace(asked, content=f"{asked.content}\n\n{context}")
-            )
 
     async def _finish(self, answer: Answer) -> Answer:
         """The answer as plugins leave it."""
@@ -127,6 +116,33 @@ class Turn:
         """The conversation is put away: what will matter later is kept, and plugins are told."""
         await self.remember()
         await self._hooks.finalize()
+
+    async def _in_time(self, asked: Message, *, is_first: bool) -> Answer:
+        """The answer to a question. A call or a tool that is running when the time is over is cut."""
+        budget = self._calls.budget
+        try:
+            async with asyncio.timeout(budget.seconds_left()) as limit:
+                await self._hear(asked, is_first=is_first)
+                return await self._ask_until_answered()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+        await self._keep_partial()
+        self._parts += self._said
+        self._said.clear()
+        return await self._sum_up(budget.time)
+
+    async def _hear(self, asked: Message, *, is_first: bool) -> None:
+        """Keep the question. What plugins add to it is read by the model alone, and not kept."""
+        try:
+            asked = await self._described(asked) if asked.images else asked
+        finally:
+            await self._conversation.add(asked)
+        context = await self._hooks.begin(is_first=is_first)
+        if context:
+            self._conversation.show_last(
+                msgspec.structs.replace(asked, content=f"{asked.content}\n\n{context}")
+            )
 
     async def _described(self, asked: Message) -> Message:
         """The question with its pictures in words, for a model that sees none, where one is set that does."""
@@ -188,22 +204,42 @@ class Turn:
                     if not self._calls.chain.move_on(str(error), self._emit):
                         raise error
                     endings = self._endings()
+        self._parts.clear()
         return await self._sum_up(reached)
 
     def _endings(self) -> Endings:
         return Endings(self._calls.chain.endpoint.provider.max_tokens)
 
     async def _sum_up(self, reached: str) -> Answer:
-        """The answer when a limit is reached: from what there is, and marked as not complete."""
+        """The answer when a limit is reached: from what there is, and marked as not complete.
+
+        Under the beginning of an answer that was cut, where there is one.
+        """
         await self._conversation.add(Message(role="user", content=LIMIT_REACHED.format(reached)))
-        self._parts.clear()
-        response = await self._ask("none")
-        await self._keep(msgspec.structs.replace(response, tool_calls=None))
-        left = f"; {len(response.tool_calls)} more tool calls were not run" if response.tool_calls else ""
+        if self._parts:
+            self._parts.append("\n\n")
+            self._emit_event(Text("\n\n"))
+        response = await self._last_words()
+        called = (response.tool_calls if response else None) or ()
+        left = f"; {len(called)} more tool calls were not run" if called else ""
         self._emit(
             Notice(f"the limit of {reached} is reached, and the answer is not complete{left}", _RAISE_LIMITS)
         )
         return self._result("incomplete", response, complete=False)
+
+    async def _last_words(self) -> NormalizedResponse | None:
+        """What the model says to a limit; None when its time is over and it does not come to an end."""
+        left = self._calls.budget.seconds_left()
+        try:
+            async with asyncio.timeout(None if left is None else max(left, _GRACE_SECONDS)) as limit:
+                response = await self._ask("none")
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            await self._keep_partial()
+            return None
+        await self._keep(msgspec.structs.replace(response, tool_calls=None))
+        return response
 
     async def _settle(self, response: NormalizedResponse) -> Answer:
         """The answer; one that should be data and is not may be given once more."""
@@ -236,6 +272,9 @@ class Turn:
 
     async def _keep(self, response: NormalizedResponse) -> None:
         """Keep what the model said, stamped with who made what only they can read."""
+        self._said.clear()
+        self._parts.append(response.content or "")
+        self._runner.finished.clear()
         await self._conversation.add(
             Message(
                 role="assistant",
@@ -249,8 +288,6 @@ class Turn:
                 cost=self._calls.budget.last_cost,
             )
         )
-        self._said.clear()
-        self._parts.append(response.content or "")
 
     async def _keep_for_more(self, response: NormalizedResponse, again: AskAgain) -> None:
         if again.keep:
@@ -263,9 +300,9 @@ class Turn:
             self._emit_event(Text("".join(self._parts)))
         self._parts.clear()
         results = await self._runner.run(calls)
-        await self._conversation.add(*map(_result_message, calls, results))
         for result in results:
             self._sources.add(result.sources)
+        await self._conversation.add(*map(_result_message, calls, results))
         self._count_strange_rounds(calls)
 
     def _count_strange_rounds(self, calls: Sequence[ToolCall]) -> None:

@@ -18,9 +18,6 @@ from hermes.hooks.copying import changed_paths
 from hermes.hooks.sanitised import request_shown, sanitised
 from hermes.messages import Message, NormalizedResponse, Usage
 
-_LONGEST_FAREWELL = 0.2
-"""Seconds that observers get when the user has interrupted."""
-
 
 class WatchedAttempt:
     """One attempt of one model call, open to plugins."""
@@ -48,30 +45,22 @@ class WatchedAttempt:
             )
             response = _response(answer, read)
         except asyncio.CancelledError:
-            await self._say_goodbye(told, rewritten)
+            failure = HermesError("interrupted")
+            await self._hooks.emit_in_passing(
+                "api_request_error",
+                lambda: self._failed(told, rewritten, failure) | {"reason": "interrupted"},
+            )
             raise
         except SystemExit as error:
             blocked = Block(f"a plugin ended the call: {error!r}", code="plugin_exit")
             await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, blocked))
             raise blocked from error
         except Exception as error:  # noqa: BLE001 - whatever a plugin makes of a failure is told and raised
-            failure = error if isinstance(error, HermesError) else _own(error)
-            await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, failure))
-            raise failure from failure.__cause__
+            explained = error if isinstance(error, HermesError) else _own(error)
+            await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, explained))
+            raise explained from explained.__cause__
         await self._hooks.emit("post_api_request", lambda: self._after(told, rewritten, response))
         return response
-
-    async def _say_goodbye(self, told: Mapping[str, Any], rewritten: Rewritten) -> None:
-        """Tell of an interrupt, but do not let it wait."""
-        failure = HermesError("interrupted")
-        try:
-            async with asyncio.timeout(_LONGEST_FAREWELL):
-                await self._hooks.emit(
-                    "api_request_error",
-                    lambda: self._failed(told, rewritten, failure) | {"reason": "interrupted"},
-                )
-        except TimeoutError:
-            return
 
     def _before(self, context: Mapping[str, Any], rewritten: Rewritten) -> dict[str, Any]:
         kwargs = rewritten.payload

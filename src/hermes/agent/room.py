@@ -46,12 +46,12 @@ class Room:
         return await self._shorten(max(self.tokens() // 2, 1))
 
     async def _shorten(self, limit: int) -> bool:
-        before = self.tokens()
+        before, counted = self.tokens(), self._counted
         keep = compaction.kept_tokens(limit)
         if not self._clear(keep, limit) and not await self._sum_up(keep) and not self._clip(limit):
             return False
         self._counted = self._seen = 0
-        self._emit(Compacted(before, self.tokens()))
+        self._emit(Compacted(before, self.tokens(), counted))
         return True
 
     def _clear(self, keep: int, limit: int) -> bool:

@@ -25,7 +25,7 @@ from hermes.errors import Block, HermesError, ToolError
 from hermes.events import ToolFinished, ToolProgress, ToolStarted
 from hermes.hooks import Rewritten
 from hermes.messages import BadArguments, ToolCall
-from hermes.protocols import CallIds, Concern, ToolResult, progress
+from hermes.protocols import CallIds, Concern, ToolResult, current_call, progress
 
 LONGEST_RESULT = 100_000
 """Characters of a result that the model reads."""
@@ -37,8 +37,6 @@ _EXPLAINED = {
 }
 
 _SKIPPED = "skipped: another call beside it could not be read; send both again"
-_LONGEST_FAREWELL = 0.2
-"""Seconds that observers get when the user has interrupted."""
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -220,6 +218,7 @@ class ToolRunner:
             return brought[-1].text
 
         told = progress.set(lambda text: self._emit(ToolProgress(call.id or "", call.name, text)))
+        current_call.set(self._ids(call))
         try:
             value = await self._hooks.run(call, ready.rewritten, base)
         except Block as block:
@@ -255,12 +254,8 @@ class ToolRunner:
     async def _say_goodbye(self) -> None:
         """Tell of the calls that an interrupt ended, but do not let it wait."""
         how = Ended(status="cancelled", error_type="keyboard_interrupt", error_message="interrupted")
-        try:
-            async with asyncio.timeout(_LONGEST_FAREWELL):
-                for ready in tuple(self._unheard.values()):
-                    await self._hooks.ended(ready.call, ready.rewritten, "", how, 0.0)
-        except TimeoutError:
-            return
+        for ready in tuple(self._unheard.values()):
+            await self._hooks.ended(ready.call, ready.rewritten, "", how, 0.0)
 
 
 def failure(words: str) -> ToolResult:

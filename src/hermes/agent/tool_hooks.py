@@ -54,9 +54,11 @@ class ToolHooks:
         self, call: ToolCall, arguments: Mapping[str, Any], trace: tuple[dict[str, str], ...]
     ) -> Say:
         """Tell that a call is about to be run. A no counts whoever else would only ask."""
-        payload = {**self.context(call), "args": arguments, "middleware_trace": list(trace)}
         try:
-            heard = await self._hooks.emit("pre_tool_call", lambda: payload)
+            heard = await self._hooks.emit(
+                "pre_tool_call",
+                lambda: {**self.context(call), "args": arguments, "middleware_trace": list(trace)},
+            )
         except Block as block:
             return Say(blocked=str(block), error_type=block.code)
         said = list(_directives(heard))
@@ -77,15 +79,16 @@ class ToolHooks:
         self, call: ToolCall, rewritten: Rewritten, result: str, how: Ended, seconds: float
     ) -> None:
         """Tell how a call ended: once for every call that was told of before."""
-        payload = self._payload(call, rewritten, result, how, seconds)
-        await self._hooks.emit("post_tool_call", lambda: payload)
+        emit = self._hooks.emit_in_passing if how.status == "cancelled" else self._hooks.emit
+        await emit("post_tool_call", lambda: self._payload(call, rewritten, result, how, seconds))
 
     async def transformed(
         self, call: ToolCall, rewritten: Rewritten, result: ToolResult, how: Ended, seconds: float
     ) -> ToolResult:
         """The result as the first plugin that wants another one gives it."""
-        payload = self._payload(call, rewritten, result.text, how, seconds)
-        heard = await self._hooks.emit("transform_tool_result", lambda: payload)
+        heard = await self._hooks.emit(
+            "transform_tool_result", lambda: self._payload(call, rewritten, result.text, how, seconds)
+        )
         other = next((answer.value for answer in heard if isinstance(answer.value, str)), None)
         return result if other is None else msgspec.structs.replace(result, text=other)
 

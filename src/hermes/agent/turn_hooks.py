@@ -1,6 +1,5 @@
 """What plugins are told of a turn, and what they may add to it: before the first call, and at its end."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,8 +10,6 @@ LONGEST_CONTEXT = 10_000
 """Characters that one plugin may add to a question; the rest goes to a file."""
 
 _SHOWN = 500
-_LONGEST_FAREWELL = 0.2
-"""Seconds that observers get when the user has interrupted."""
 
 
 class TurnHooks:
@@ -92,20 +89,17 @@ class TurnHooks:
 
     async def end(self, *, completed: bool, interrupted: bool) -> None:
         """Tell that the turn is over. Where the user interrupted it, that is not waited for."""
-        try:
-            async with asyncio.timeout(_LONGEST_FAREWELL if interrupted else None):
-                await self._hooks.emit(
-                    "on_session_end",
-                    lambda: {
-                        **self._occasion.ids(),
-                        **self._told(),
-                        "api_request_id": self._occasion.api_request_id,
-                        "completed": completed,
-                        "interrupted": interrupted,
-                    },
-                )
-        except TimeoutError:
-            return
+        emit = self._hooks.emit_in_passing if interrupted else self._hooks.emit
+        await emit(
+            "on_session_end",
+            lambda: {
+                **self._occasion.ids(),
+                **self._told(),
+                "api_request_id": self._occasion.api_request_id,
+                "completed": completed,
+                "interrupted": interrupted,
+            },
+        )
 
     async def finalize(self) -> None:
         """Tell that the session is put away."""

@@ -1,9 +1,10 @@
 """A conversation that is kept: the loop, the session it belongs to, and the log it is written to."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -13,13 +14,17 @@ from hermes.agent.loop import Turn
 from hermes.agent.means import Means
 from hermes.agent.send import Emit
 from hermes.config import Redactor
-from hermes.errors import HermesError, Interrupted, StoreError
+from hermes.errors import HermesError, Interrupted, StoreError, StoreUnavailable
 from hermes.events import Answer, Done, Event, Failed, Notice, Started
 from hermes.messages import Image, Message
 from hermes.protocols import Effort, Endpoint
-from hermes.store import Session, Status, Store
+from hermes.store import Happening, Session, Status, Store, kept
 
 TITLE_LENGTH = 80
+_HURRY_SECONDS = 0.1
+"""How long somebody who stopped a turn waits for each thing that is still written of it."""
+
+T = TypeVar("T")
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,27 +49,54 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Journal:
-    """The session log as the loop sees it. A store that fails is said once, and the talk goes on."""
+    """The session log as the loop sees it. A store that fails is said once, and the talk goes on.
 
-    def __init__(self, store: Store | None, redact: Redactor, notices: list[Notice]) -> None:
+    What happens is noted, and written with what is said next. Everything is on its way to the disk
+    when it is called for; who has to hurry, because a person stopped the turn, hardly waits for it.
+    """
+
+    def __init__(
+        self,
+        store: Store | None,
+        redact: Redactor,
+        notices: list[Notice],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._store = store
         self._redact = redact
         self._notices = notices
+        self._clock = clock
+        self._happened: list[Happening] = []
 
-    async def begin(self, session: Session, question: str) -> None:
-        """Keep a new session under the beginning of its first question."""
+    def begin(self, session: Session, question: str) -> None:
+        """Keep a new session under the beginning of its first question; what is said next waits for it."""
         title = self._redact(" ".join(question.split()))[:TITLE_LENGTH]
-        await self._try(lambda store: store.create(msgspec.structs.replace(session, title=title)))
+        self._begin(lambda store: store.create(msgspec.structs.replace(session, title=title)))
+
+    @property
+    def has_news(self) -> bool:
+        """Whether something was noted that is not written yet."""
+        return bool(self._happened)
+
+    def note(self, event: Event) -> None:
+        """Note what happens."""
+        if self._store is not None and (part := kept(event)) is not None:
+            self._happened.append(Happening(self._clock(), part))
 
     async def append(self, session_id: str, messages: Sequence[Message]) -> None:
-        kept = [redact_message(message, self._redact) for message in messages]
-        await self._try(lambda store: store.append(session_id, kept))
+        said = [redacted(message, self._redact, Message) for message in messages]
+        await self._write(lambda store: store.append(session_id, said, self._take_events()))
+
+    async def summarise(self, session_id: str, summary: Message, known: Sequence[Message]) -> None:
+        note, *others = (redacted(message, self._redact, Message) for message in (summary, *known))
+        await self._write(lambda store: store.summarise(session_id, note, others, self._take_events()))
 
     async def rename(self, session_id: str, title: str) -> None:
-        await self._try(lambda store: store.rename(session_id, self._redact(title)[:TITLE_LENGTH]))
+        short = self._redact(title)[:TITLE_LENGTH]
+        await self._write(lambda store: store.rename(session_id, short, self._take_events()))
 
     async def mark(self, session_id: str, status: Status) -> None:
-        await self._try(lambda store: store.mark(session_id, status))
+        await self._write(lambda store: store.mark(session_id, status, self._take_events()))
 
     def take_notices(self) -> list[Notice]:
         """What the user should know, each told once."""
@@ -72,21 +104,49 @@ class Journal:
         self._notices.clear()
         return told
 
-    async def _try(self, act: Callable[[Store], Awaitable[None]]) -> None:
+    def _take_events(self) -> list[Happening]:
+        taken, self._happened = self._happened, []
+        return redacted(taken, self._redact, list[Happening]) if taken else taken
+
+    async def _write(self, act: Callable[[Store], asyncio.Future[None]]) -> None:
+        written = self._begin(act)
+        if written is not None and not written.done():
+            await asyncio.wait([written], timeout=_HURRY_SECONDS if _is_stopped() else None)
+
+    def _begin(self, act: Callable[[Store], asyncio.Future[None]]) -> asyncio.Future[None] | None:
         if self._store is None:
-            return
+            return None
+        written = act(self._store)
+        if written.done():
+            self._judge(written)
+        else:
+            written.add_done_callback(self._judge)
+        return written
+
+    def _judge(self, written: asyncio.Future[None]) -> None:
         try:
-            await act(self._store)
+            written.result()
         except StoreError as error:
+            self._give_up(error)
+        except asyncio.CancelledError:
+            self._give_up(StoreUnavailable("the session history stayed locked until the end"))
+
+    def _give_up(self, error: StoreError) -> None:
+        if self._store is not None:
             self._store = None
             self._notices.append(Notice(f"this session is not saved: {error}", error.hint))
 
 
-def redact_message(message: Message, redact: Redactor) -> Message:
-    """The message as it may be written down: no configured secret in any of its texts."""
-    written = msgspec.json.encode(message).decode()
+def _is_stopped() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def redacted(value: T, redact: Redactor, kind: type[T]) -> T:
+    """A value of this kind as it may be written down: no configured secret in any of its texts."""
+    written = msgspec.json.encode(value).decode()
     clean = redact(written)
-    return message if clean == written else msgspec.json.decode(clean, type=Message)
+    return value if clean == written else msgspec.json.decode(clean, type=kind)
 
 
 Lend = Callable[..., AbstractContextManager[None]]
@@ -128,31 +188,27 @@ class Dialogue:
         session_id, endpoint = self._conversation.session_id, self._means.models.endpoint
         is_first, self._is_new = self._is_new, False
         if is_first:
-            await self._journal.begin(self._session, question)
+            self._journal.begin(self._session, question)
         emit(Started(session_id, endpoint.provider.name, endpoint.model, endpoint.provider.api_mode))
+        noting = self._noting(emit)
         if images and not endpoint.provider.sees:
-            emit(_unseen(endpoint))
-        turn = self._turn(emit)
+            noting(_unseen(endpoint))
+        turn = self._turn(noting)
         try:
             answer = await turn.answer(question, tuple(images))
         except HermesError as error:
-            await self._journal.mark(session_id, "failed")
-            self._close(emit, Failed(error, turn.partial()))
+            await self._finish(emit, "failed", Failed(error, turn.partial()))
             raise
         except asyncio.CancelledError:
-            await self._journal.mark(session_id, "interrupted")
-            self._close(emit, Failed(Interrupted("interrupted"), turn.partial()))
+            await self._finish(emit, "interrupted", Failed(Interrupted("interrupted"), turn.partial()))
             raise
-        await self._journal.mark(session_id, "done")
-        if is_first and (title := await turn.title()):
-            await self._journal.rename(session_id, title)
-        self._close(emit, Done(answer))
+        await self._finish(emit, "done", Done(answer), untitled=turn if is_first else None)
         return answer
 
     async def end(self, emit: Emit) -> None:
         """Put the conversation away: a model with a memory keeps what will matter later."""
         with self._lend(emit=emit):
-            await self._turn(emit).finalize()
+            await self._turn(self._noting(emit)).finalize()
 
     def explain(self, question: str, images: Sequence[Image] = ()) -> tuple[Reason, ...]:
         """What would be sent for this question, field by field, and why; nothing is sent or kept."""
@@ -161,10 +217,35 @@ class Dialogue:
     def _turn(self, emit: Emit) -> Turn:
         return Turn(self._conversation, self._means, emit)
 
-    def _close(self, emit: Emit, last: Event) -> None:
+    async def _finish(
+        self, emit: Emit, status: Status, last: Done | Failed, untitled: Turn | None = None
+    ) -> None:
+        """Write down how the turn ended and all that is noted of it, give it a title, and say it."""
+        self._tell(self._noting(emit))
+        self._journal.note(last)
+        await self._journal.mark(self._conversation.session_id, status)
+        if untitled is not None:
+            await self._give_title(untitled)
+        self._tell(emit)
+        emit(last)
+
+    async def _give_title(self, turn: Turn) -> None:
+        session_id, title = self._conversation.session_id, await turn.title()
+        if title:
+            await self._journal.rename(session_id, title)
+        elif self._journal.has_news:
+            await self._journal.mark(session_id, "done")
+
+    def _tell(self, emit: Emit) -> None:
         for notice in self._journal.take_notices():
             emit(notice)
-        emit(last)
+
+    def _noting(self, emit: Emit) -> Emit:
+        def note(event: Event) -> None:
+            self._journal.note(event)
+            emit(event)
+
+        return note
 
 
 def _unseen(endpoint: Endpoint) -> Notice:

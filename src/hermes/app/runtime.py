@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -10,6 +10,7 @@ import msgspec
 
 from hermes import discover
 from hermes.agent import prompt
+from hermes.agent.approval_hooks import ApprovalHooks
 from hermes.agent.approvals import Approvals, Policy
 from hermes.agent.auxiliary import Auxiliary, Task
 from hermes.agent.budget import Limits
@@ -26,7 +27,6 @@ from hermes.app.services import Services, working_folder
 from hermes.config import Config
 from hermes.errors import HermesError, StoreError
 from hermes.events import Notice
-from hermes.hooks import HookHost
 from hermes.messages import Message, Usage
 from hermes.protocols import (
     ApprovalListener,
@@ -65,12 +65,7 @@ class Runtime:
         self._yes = yes
         self._listeners = listeners
         self.chooser = Chooser(config, lambda: self.notebook, self.services.wire)
-        self.hooks = HookHost(
-            mode=config.plugins.mode,
-            timeout=config.plugins.timeout,
-            warn=self._warn,
-            redact=self.services.redact,
-        )
+        self.hooks = self.services.hooks
         self._engines: dict[str, Wire] = {}
         self._tasks: dict[Task, ModelClient] = {}
         self._store: Store | None = None
@@ -87,7 +82,6 @@ class Runtime:
             self.plugins.note(self.notebook)
         if "notebook" in self.__dict__:
             self.notebook.close()
-        self.hooks.close()
         await self.services.close()
 
     @cached_property
@@ -137,7 +131,7 @@ class Runtime:
             auxiliary=Auxiliary(chosen, self._task_model),
             tools=Toolbox(self._select(terms), self.services),
             guard=self._guard(terms.history),
-            approvals=self._approvals(terms.agreed),
+            approvals=self._approvals(terms),
             limits=Limits(
                 calls=terms.max_turns or settings.max_turns,
                 tokens=settings.max_tokens,
@@ -168,14 +162,14 @@ class Runtime:
         guard.hear(history)
         return guard
 
-    def _approvals(self, agreed: Collection[str]) -> Approvals:
+    def _approvals(self, terms: Terms) -> Approvals:
         settings = self.config.approvals
         return Approvals(
             Policy(allow=settings.allow, deny=settings.deny, yes=self._yes, timeout=settings.timeout),
             self._approve,
-            agreed=agreed,
+            agreed=terms.agreed,
             remember=self._allow_for_good,
-            listeners=self._listeners,
+            listeners=(*self._listeners, ApprovalHooks(self.hooks, terms.platform)),
         )
 
     def _allow_for_good(self, text: str) -> None:
@@ -184,9 +178,6 @@ class Runtime:
             discover.module("hermes.config.edit").add_value(self.config.home, "approvals.allow", text)
         except HermesError as error:
             self.services.notices.append(Notice(f"`{text}` is allowed in this run only: {error}", error.hint))
-
-    def _warn(self, text: str) -> None:
-        self.services.notices.append(Notice(text, hint="`hermes plugins stats` shows how plugins fare"))
 
     def _spill(self, text: str) -> str:
         """Keep what is too long for a question in a file, and say where."""

@@ -6,8 +6,9 @@ from functools import cached_property
 from hermes import __version__, discover
 from hermes.config import Config
 from hermes.events import Notice
+from hermes.hooks import HookHost
 from hermes.index import Index, manual_folder
-from hermes.protocols import Wire
+from hermes.protocols import Wire, current_call
 from hermes.tools.memory.facts import Memory
 from hermes.tools.places import Places
 from hermes.tools.web.budget import PageArchive
@@ -26,6 +27,25 @@ class Services:
         self.redact = config.redactor()
         self.folder = os.path.realpath(folder) if folder is not None else working_folder()
         self.notices: list[Notice] = []
+        plugins = config.plugins
+        self.hooks = HookHost(mode=plugins.mode, timeout=plugins.timeout, warn=self._warn, redact=self.redact)
+
+    def _warn(self, text: str) -> None:
+        self.notices.append(Notice(text, hint="`hermes plugins stats` shows how plugins fare"))
+
+    async def terminal_output(self, command: str, output: str, exit_code: int | None) -> str:
+        """What a command printed, as the first plugin that wants another text gives it."""
+        heard = await self.hooks.emit(
+            "transform_terminal_output",
+            lambda: {
+                "command": command,
+                "output": output,
+                "returncode": exit_code,
+                "task_id": current_call.get().task_id,
+                "env_type": "local",
+            },
+        )
+        return next((answer.value for answer in heard if isinstance(answer.value, str)), output)
 
     @cached_property
     def places(self) -> Places:
@@ -74,6 +94,7 @@ class Services:
         return wire
 
     async def close(self) -> None:
+        self.hooks.close()
         if "_sockets" in self.__dict__:
             await self._sockets.close()
         if "_index" in self.__dict__:

@@ -60,17 +60,17 @@ class Decided:
     def __init__(self, border: Border) -> None:
         self._border = border
 
-    def asked(self, wanted: Approval) -> None:
+    async def asked(self, wanted: Approval) -> None:
         """The question itself is on the screen."""
 
-    def answered(self, wanted: Approval, choice: Choice | Literal["timeout"]) -> None:
+    async def answered(self, wanted: Approval, choice: Choice | Literal["timeout"]) -> None:
         if choice == "timeout":
             self._border.say(
                 f"not done, nobody answered in time: {self._line(wanted)}\n"
                 "hint: the setting `approvals.timeout` says how many seconds there are"
             )
 
-    def unasked(self, wanted: Approval, *, allowed: bool) -> None:
+    async def unasked(self, wanted: Approval, *, allowed: bool) -> None:
         if allowed:
             self._border.say(f"allowed by `--yes`: {self._line(wanted)}")
         else:

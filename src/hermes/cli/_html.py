@@ -5,7 +5,7 @@ from html import escape
 
 from hermes.agent.prompt import is_question
 from hermes.cli._border import one_line
-from hermes.cli._transcript import by_question, citations, facts, pictures
+from hermes.cli._transcript import UNKNOWN_SOURCE, by_question, citations, facts, pictures
 from hermes.messages import Citation, Message
 from hermes.store import SessionInfo
 
@@ -58,6 +58,8 @@ def _cited(turn: Sequence[Message]) -> Iterator[str]:
 
 
 def _item(cited: Citation) -> str:
+    if not cited.url:
+        return f"<li>[{cited.n}] {UNKNOWN_SOURCE}</li>"
     words = f"[{cited.n}] {escape(cited.title or cited.url)}"
     if not cited.url.startswith(("http://", "https://")):
         return f"<li>{words} <code>{escape(cited.url)}</code></li>"

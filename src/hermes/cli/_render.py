@@ -6,6 +6,7 @@ import msgspec
 
 from hermes.agent.untrusted import texts
 from hermes.cli._border import Border, one_line
+from hermes.cli._happenings import words_for
 from hermes.cli._json import as_json
 from hermes.errors import HermesError
 from hermes.events import (
@@ -79,9 +80,9 @@ class TextRenderer:
             case RetryWaiting(reason, seconds, attempt) if seconds >= WORTH_SAYING:
                 self._say(f"waiting {seconds:.0f} s, then try {attempt + 1}: {reason}")
             case Switched():
-                self._say(_switch_line(event))
-            case Compacted(before, after):
-                self._say(f"note: the conversation was shortened, from about {before:,} tokens to {after:,}")
+                self._say(f"note: {words_for(event)}")
+            case Compacted():
+                self._say(f"note: {words_for(event)}")
             case Notice(message, hint):
                 self._say(f"note: {message}" + (f"\nhint: {hint}" if hint else ""))
             case Done(answer):
@@ -131,7 +132,7 @@ class JsonRenderer:
             case ToolFinished():
                 self._calls.append(self._call(event))
             case Switched():
-                self._border.say(_switch_line(event))
+                self._border.say(f"note: {words_for(event)}")
             case Notice(message):
                 self._border.say(f"note: {message}")
             case Done(answer):
@@ -201,12 +202,10 @@ def _encode_error(error: object) -> dict[str, str | None]:
 
 
 def _source_line(cited: Citation) -> str:
+    if not cited.url:
+        return f"[{cited.n}] no source has this number  (not verified)\n"
     doubt = "" if cited.verified else "  (not verified)"
     return f"[{cited.n}] {cited.title or cited.url}  {cited.url}{doubt}\n"
-
-
-def _switch_line(event: Switched) -> str:
-    return f"note: `{event.to_model}` answers instead of `{event.from_model}`: {event.reason}"
 
 
 def _call_line(name: str, arguments: str) -> str:

@@ -3,6 +3,8 @@
 import re
 import time
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 import msgspec
 
@@ -11,13 +13,17 @@ from hermes.agent.compaction import SUMMARY
 from hermes.agent.prompt import is_question, is_reminder
 from hermes.agent.untrusted import unfenced
 from hermes.cli._border import one_line
+from hermes.cli._happenings import event_line
+from hermes.cli._harmless import harmless
 from hermes.messages import Citation, Image, Message
 from hermes.protocols import Source
-from hermes.store import SessionInfo
+from hermes.store import Happening, SessionInfo
 
 _SPEAKERS = {"user": "you", "assistant": "hermes", "tool": "tool", "system": "system"}
+UNKNOWN_SOURCE = "no source has this number (not verified)"
 _BRIEF_LINES = 4
 _BRIEF_CHARACTERS = 400
+_after = attrgetter("after")
 
 
 class _Row(msgspec.Struct):
@@ -47,10 +53,18 @@ def when(moment: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 
-def plain(session: SessionInfo, messages: Sequence[Message], *, full: bool) -> str:
-    """The conversation to read in a terminal; what tools brought and summaries are cut unless `full`."""
-    heading = f"{session.id}  {one_line(session.title)}\n{facts(session)}"
-    return "\n\n".join([heading, *(_said(message, full=full) for message in messages)]) + "\n"
+def plain(
+    session: SessionInfo, messages: Sequence[Message], events: Sequence[Happening] = (), *, full: bool
+) -> str:
+    """The conversation to read in a terminal, with what happened between the messages.
+
+    What tools brought and summaries are cut unless `full`.
+    """
+    parts = [f"{session.id}  {one_line(session.title)}\n{facts(session)}"]
+    happened = {after: "\n".join(map(event_line, some)) for after, some in groupby(events, _after)}
+    for number, message in enumerate(messages, 1):
+        parts += (_said(message, full=full), happened.get(number, ""))
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def markdown(session: SessionInfo, messages: Sequence[Message]) -> str:
@@ -115,7 +129,8 @@ def _sections(message: Message) -> Iterator[str]:
     if is_question(message):
         yield "\n\n".join([f"## Question\n\n{text}", *pictures(message)])
     if message.role == "assistant" and text:
-        yield text if message.tool_calls else f"## Answer\n\n{text}"
+        words = harmless(text)
+        yield words if message.tool_calls else f"## Answer\n\n{words}"
     for call in message.tool_calls:
         yield f"Called `{call.name}`:\n\n{_fenced(call.arguments)}"
 
@@ -132,7 +147,7 @@ def _source_list(turn: Sequence[Message]) -> Iterator[str]:
     titles: dict[str, str] = {}
     for source in _seen(turn):
         titles[source.url] = titles.get(source.url) or source.title
-    lines = [f"- [{source.n}] {_link(source.title, source.url)}" for source in citations(turn)]
+    lines = [f"- [{source.n}] {_cited(source)}" for source in citations(turn)]
     lines = lines or [f"- {_link(title, url)}" for url, title in titles.items()]
     if lines:
         yield "## Sources\n\n" + "\n".join(lines)
@@ -162,6 +177,10 @@ def _sources_of(message: Message) -> list[Source]:
         for row in (*payload.data.web, *payload.results)
         if not row.error
     ]
+
+
+def _cited(source: Citation) -> str:
+    return _link(source.title, source.url) if source.url else UNKNOWN_SOURCE
 
 
 def _link(title: str, url: str) -> str:

@@ -91,6 +91,8 @@ def command(**given: Any) -> int:
             return 0 if answer.complete else 1
         finally:
             runner.run(runtime.__aexit__())
+            for notice in runtime.services.notices:
+                border().say(f"note: {notice.message}")
 
 
 def _begin(runner: asyncio.Runner, runtime: Runtime, options: Options) -> Dialogue:

@@ -16,7 +16,7 @@ from hermes.cli._settings import read_settings
 from hermes.cli._transcript import markdown, plain, when
 from hermes.errors import HermesError, UsageError
 from hermes.messages import Message
-from hermes.store import SessionInfo, Store
+from hermes.store import Happening, SessionInfo, Store
 
 T = TypeVar("T")
 
@@ -43,15 +43,15 @@ def list_sessions(limit: int, as_json: bool) -> None:
 
 @command.command()
 @click.argument("reference", metavar="ID")
-@click.option("--full", is_flag=True, help="Show the results of tools and summaries whole.")
+@click.option("--full", is_flag=True, help="Show what tools brought, summaries and events.")
 @json_option
 def show(reference: str, full: bool, as_json: bool) -> None:
     """Show a session."""
-    session, messages = _with_store(_file(), lambda store: _read(store, reference))
+    session, messages, events = _with_store(_file(), lambda store: _read(store, reference))
     if as_json:
-        show_json({"session": session, "messages": messages})
+        show_json({"session": session, "messages": messages, "events": events})
     else:
-        border().show(plain(session, messages, full=full))
+        border().show(plain(session, messages, events if full else (), full=full))
 
 
 @command.command()
@@ -75,14 +75,14 @@ def search(words: Sequence[str], limit: int, as_json: bool) -> None:
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; stdout if not given.")
 def export(reference: str, format: Literal["md", "html", "json"], output: str | None) -> None:
     """Write a session as a document."""
-    session, messages = _with_store(_file(), lambda store: _read(store, reference))
+    session, messages, events = _with_store(_file(), lambda store: _read(store, reference))
     match format:
         case "md":
             text = markdown(session, messages)
         case "html":
             text = html(session, messages)
         case "json":
-            text = to_json({"session": session, "messages": messages})
+            text = to_json({"session": session, "messages": messages, "events": events})
     if output is None:
         border().show(text)
         return
@@ -128,9 +128,11 @@ def _with_store(file: str, work: Callable[[Store], Coroutine[Any, Any, T]]) -> T
     return run_in_loop(run())
 
 
-async def _read(store: Store, reference: str) -> tuple[SessionInfo, tuple[Message, ...]]:
+async def _read(
+    store: Store, reference: str
+) -> tuple[SessionInfo, tuple[Message, ...], tuple[Happening, ...]]:
     session = await store.find(reference)
-    return session, await store.messages(session.id)
+    return session, await store.messages(session.id), await store.events(session.id)
 
 
 async def _find_all(store: Store, references: Sequence[str]) -> Sequence[SessionInfo]:

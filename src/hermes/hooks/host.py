@@ -1,7 +1,9 @@
 """The front of the engine. With nobody registered it does nothing, and loads nothing."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -19,6 +21,7 @@ Mode = Literal["full", "observe", "off"]
 Payload = dict[str, Any]
 
 DEFAULT_TIMEOUT = 30.0
+_A_MOMENT = 0.2
 
 
 class Rewrite(msgspec.Struct, frozen=True):
@@ -171,6 +174,12 @@ class HookHost:
         tell = discover.module("hermes.hooks.observers").tell
         heard: tuple[Heard, ...] = await tell(callees, payload(), self._threads(), self._clock)
         return heard
+
+    async def emit_in_passing(self, hook: str, payload: Callable[[], Mapping[str, Any]]) -> None:
+        """Tell whoever listens, and wait a moment only: for when the user has interrupted."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_A_MOMENT):
+                await self.emit(hook, payload)
 
     def pieces(self, context: Mapping[str, Any]) -> "Pieces | None":
         """What an answer goes through piece by piece; None where nobody wants to see it so."""

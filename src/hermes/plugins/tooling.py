@@ -8,10 +8,12 @@ from typing import Any, Protocol
 import msgspec
 
 from hermes.errors import HermesError
-from hermes.protocols import Effect, ToolResult, ToolSpec
+from hermes.protocols import Effect, ToolResult, ToolSpec, current_call
 from hermes.tools.base import Tool, as_json, failure
 
 Handler = Callable[..., Any]
+
+_NOTHING: Mapping[str, Any] = {}
 
 
 class Settings(Protocol):
@@ -38,7 +40,7 @@ def as_tool(offer: Offer) -> Tool:
 
     async def run(_services: object, /, **arguments: Any) -> ToolResult:
         try:
-            answer = await called(offer.handler, arguments)
+            answer = await called(offer.handler, arguments, _ids_for(offer.handler))
         except HermesError:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own code may raise anything
@@ -58,12 +60,24 @@ def as_tool(offer: Offer) -> Tool:
     )
 
 
-async def called(handler: Handler, argument: Any) -> Any:
+async def called(handler: Handler, argument: Any, more: Mapping[str, Any] = _NOTHING) -> Any:
     """What a handler gives, be it async or not; one that is not waits in a thread of its own."""
     if inspect.iscoroutinefunction(handler):
-        return await handler(argument)
-    answer = await asyncio.to_thread(handler, argument)
+        return await handler(argument, **more)
+    answer = await asyncio.to_thread(handler, argument, **more)
     return await answer if inspect.isawaitable(answer) else answer
+
+
+def _ids_for(handler: Handler) -> dict[str, Any]:
+    """The ids of the call, as far as the handler takes them."""
+    ids = msgspec.structs.asdict(current_call.get())
+    try:
+        parameters = inspect.signature(handler).parameters
+    except (TypeError, ValueError):
+        return {}
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return ids
+    return {name: value for name, value in ids.items() if name in parameters}
 
 
 def _result(answer: Any, *, trusted: bool) -> ToolResult:

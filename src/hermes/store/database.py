@@ -15,6 +15,7 @@ from hermes.store.schema import Schema, accepted_version, migrate, run
 
 BUSY_SECONDS = 5.0
 _PAUSE_SECONDS = 0.002
+_LONGEST_PAUSE_SECONDS = 0.02
 _REPLACING_SECONDS = 0.05
 _COMPANIONS = ("-wal", "-shm", "")
 _creating = threading.Lock()
@@ -30,11 +31,18 @@ class Database:
     Raises errors of `hermes.errors` only. A damaged file is set aside and a new one begun: when it is
     opened, and also when the damage shows later, in a call that then raises `StoreCorrupt`. `notices`
     says what a person should know of it. A file that cannot be written raises `StoreUnavailable`, or
-    is only read when that is enough; `saves` is then false.
+    is only read when that is enough; `saves` is then false. A file that another process has locked is
+    waited for, for `patience` seconds.
     """
 
     def __init__(
-        self, path: str | None, schema: Schema, clock: Callable[[], float], *, reading_is_enough: bool = False
+        self,
+        path: str | None,
+        schema: Schema,
+        clock: Callable[[], float],
+        *,
+        reading_is_enough: bool = False,
+        patience: float | None = None,
     ) -> None:
         self.notices: list[str] = []
         self.saves = True
@@ -43,6 +51,7 @@ class Database:
         self._schema = schema
         self._clock = clock
         self._reading_is_enough = reading_is_enough
+        self._patience = BUSY_SECONDS if patience is None else patience
         self._opened = 0
         self._lock = threading.RLock()
         self._open()
@@ -51,9 +60,12 @@ class Database:
         """Run queries; a locked file is waited for."""
         return self._guarded(lambda: work(self._connection))
 
-    def write(self, work: Work[T]) -> T:
-        """Run `work` in a transaction: all of it is on disk, or nothing. It may be run again."""
-        return self._guarded(lambda: _transaction(self._connection, work))
+    def write(self, work: Work[T], patience: float | None = None) -> T:
+        """Run `work` in a transaction: all of it is on disk, or nothing. It may be run again.
+
+        A locked file is waited for; raises `StoreLocked` when that, or `patience`, is over.
+        """
+        return self._guarded(lambda: _transaction(self._connection, work), patience)
 
     def follow(self) -> int:
         """Go where the file is now: another process may have set it aside or removed it.
@@ -77,14 +89,15 @@ class Database:
         if connection is not None:
             _close(connection)
 
-    def _guarded(self, act: Callable[[], T]) -> T:
+    def _guarded(self, act: Callable[[], T], patience: float | None = None) -> T:
+        patience = self._patience if patience is None else patience
         with self._lock:
             self.follow()
             try:
-                return _patiently(lambda: self._with_sound_index(act))
+                return _patiently(lambda: self._with_sound_index(act), patience)
             except faults.RAISED as error:
-                if self._is_being_replaced():
-                    return self._guarded(act)
+                if (patience or not faults.is_busy(error)) and self._is_being_replaced():
+                    return self._guarded(act, patience)
                 fault = faults.translate(error, self.name)
                 if isinstance(fault, StoreCorrupt) and self._path and self.saves:
                     self._replace(self._path)
@@ -122,7 +135,7 @@ class Database:
         self._identity = identity
         self._opened += 1
         try:
-            _patiently(self._prepare)
+            _patiently(self._prepare, self._patience)
         except faults.RAISED as error:
             if self._is_being_replaced():
                 self._disconnect()
@@ -201,7 +214,7 @@ def set_aside(path: str, damaged: Identity, now: float) -> str | None:
     None when the file at `path` is no longer the damaged one: another process was quicker. The lock
     is a database of its own, because SQLite's locks end with their process on every platform.
     """
-    lock = _connection(_address(f"{path}.lock", saves=True), "its lock")
+    lock = _connection(_address(f"{path}.lock", saves=True), "its lock", BUSY_SECONDS)
     try:
         lock.execute("BEGIN EXCLUSIVE")
         if _identity(path) != damaged:
@@ -217,10 +230,10 @@ def set_aside(path: str, damaged: Identity, now: float) -> str | None:
         _close(lock)
 
 
-def _connection(address: str, name: str) -> sqlite3.Connection:
+def _connection(address: str, name: str, timeout: float = 0.0) -> sqlite3.Connection:
     try:
         return sqlite3.connect(
-            address, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+            address, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True
         )
     except sqlite3.Error as error:
         raise faults.translate(error, name) from error
@@ -246,16 +259,18 @@ def _transaction(connection: sqlite3.Connection, work: Work[T]) -> T:
             connection.execute("ROLLBACK")
 
 
-def _patiently(act: Callable[[], T]) -> T:
-    """Repeat while the file is locked: SQLite gives up at once where waiting might be a deadlock."""
-    deadline = time.monotonic() + BUSY_SECONDS
+def _patiently(act: Callable[[], T], patience: float) -> T:
+    """Repeat while the file is locked. SQLite itself gives up at once where waiting might be a deadlock."""
+    deadline = time.monotonic() + patience
+    pause = _PAUSE_SECONDS
     while True:
         try:
             return act()
         except sqlite3.OperationalError as error:
             if not faults.is_busy(error) or time.monotonic() >= deadline:
                 raise
-        time.sleep(_PAUSE_SECONDS)
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
 def _may_write(path: str) -> bool:

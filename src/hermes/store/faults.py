@@ -4,16 +4,14 @@ import sqlite3
 
 import msgspec
 
-from hermes.errors import StoreCorrupt, StoreError, StoreUnavailable
+from hermes.errors import StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
 
 RAISED = (sqlite3.Error, UnicodeDecodeError, msgspec.ValidationError)
 """What SQLite raises, also with a damaged text in its message, and what a row of the wrong kind does."""
 
 OWN_FOLDER = "make the file and its folder writable, or set `HERMES_HOME` to a folder you own"
-_LOCKED = ("is locked by another program", "close the program that holds it and try again")
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _UNAVAILABLE = {
-    sqlite3.SQLITE_BUSY: _LOCKED,
-    sqlite3.SQLITE_LOCKED: _LOCKED,
     sqlite3.SQLITE_READONLY: ("cannot be written", OWN_FOLDER),
     sqlite3.SQLITE_PERM: ("cannot be written", OWN_FOLDER),
     sqlite3.SQLITE_CANTOPEN: ("cannot be opened", OWN_FOLDER),
@@ -28,9 +26,9 @@ _NOT_DAMAGE = ("fts5: ", "syntax error", "no such module", "no such function", "
 _IN_SEARCH_INDEX = (sqlite3.SQLITE_CORRUPT_VTAB, sqlite3.SQLITE_CONSTRAINT)
 
 
-def is_busy(error: sqlite3.Error) -> bool:
+def is_busy(error: Exception) -> bool:
     """Whether another connection is in the way, so that waiting helps."""
-    return code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return code(error) in _LOCKED
 
 
 def is_in_search_index(error: sqlite3.Error) -> bool:
@@ -41,6 +39,9 @@ def is_in_search_index(error: sqlite3.Error) -> bool:
 def translate(error: Exception, name: str) -> StoreError:
     """The error of our tree that says the same of the file called `name`."""
     found = code(error)
+    if found in _LOCKED:
+        hint = "close the program that holds it and try again"
+        return StoreLocked(f"{name} is locked by another program", hint=hint)
     if found in _UNAVAILABLE:
         message, hint = _UNAVAILABLE[found]
         return StoreUnavailable(f"{name} {message}", hint=hint)

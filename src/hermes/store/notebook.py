@@ -29,6 +29,9 @@ NOTES = Schema(
 _ONE = "SELECT key, value FROM notes WHERE topic = ? AND key = ? AND coalesce(expires > ?, 1)"
 _ALL = "SELECT key, value FROM notes WHERE topic = ? AND coalesce(expires > ?, 1) ORDER BY key"
 
+_PATIENCE_SECONDS = 0.2
+"""No note is worth a longer wait for a file that another process has locked."""
+
 T = TypeVar("T")
 
 
@@ -103,7 +106,7 @@ class Notebook:
         """Act on the file, or in memory from the first failure on."""
         try:
             if self._database is None:
-                self._database = Database(self._path, NOTES, self._clock)
+                self._database = Database(self._path, NOTES, self._clock, patience=_PATIENCE_SECONDS)
             return act(self._database)
         except StoreError:
             self.close()

@@ -1,8 +1,9 @@
 """The tables of the session history.
 
-A message is one JSON row, numbered within its session. `message_words` is the full-text index of the
-rows up to `search_state.indexed`: it is brought up to date by a search, so that saving a message
-does not wait for the words of a long page to be indexed.
+A message is one JSON row, numbered within its session. The events between two messages are one row,
+whose `seq` is that of the message before them. `message_words` is the full-text index of the messages up
+to `search_state.indexed`: it is brought up to date by a search, so that saving a message does not wait for
+the words of a long page to be indexed.
 """
 
 from hermes.store.schema import Schema
@@ -37,6 +38,14 @@ HISTORY = Schema(
             """,
             "CREATE TABLE search_state (indexed INTEGER NOT NULL)",
             "INSERT INTO search_state VALUES (0)",
+        ),
+        (
+            """
+            CREATE TABLE events (
+                id INTEGER PRIMARY KEY, session TEXT NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL
+            )
+            """,
+            "CREATE INDEX events_by_session ON events (session)",
         ),
     ),
     repair=(

@@ -38,13 +38,13 @@ class Heard:
     def __init__(self):
         self.told = []
 
-    def asked(self, wanted):
+    async def asked(self, wanted):
         self.told.append(("asked", wanted.action))
 
-    def answered(self, wanted, choice):
+    async def answered(self, wanted, choice):
         self.told.append(("answered", choice))
 
-    def unasked(self, wanted, *, allowed):
+    async def unasked(self, wanted, *, allowed):
         self.told.append(("unasked", allowed))
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from hermes.agent.citations import Sources, cite
+from hermes.messages import Citation
 from hermes.protocols import Source
 
 PAGE = Source("http://a", "A", "The **sky** is blue, and the\nsea is green. Nobody knows why.")
@@ -37,5 +38,27 @@ def test_a_page_that_nobody_read_is_not_verified():
     assert (found.url, found.verified) == ("http://elsewhere", False)
 
 
-def test_a_number_that_stands_for_nothing_is_no_citation():
-    assert cited("So it is [7].") == ()
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("So it is [7].", ""),
+        ("So it is [7](http://elsewhere/a).", "http://elsewhere/a"),
+        ("So it is [7].\n\n[7]: <http://elsewhere/b> Title", "http://elsewhere/b"),
+        ("`x[7]` and [7]", ""),
+    ],
+)
+def test_a_number_that_no_source_has_is_told_and_not_verified(text, url):
+    assert cited(text) == (Citation(7, url, "", ""),)
+
+
+def test_an_address_that_the_answer_gives_to_a_number_is_verified_where_it_was_read():
+    [found] = cited("It is blue [7](http://a).")
+    assert (found.url, found.title, found.verified) == ("http://a", "A", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Take `row[7]`.", "So:\n\n```python\nrow[7]\n```", "```\nrow[7]", '{"rows": [7]}', "[[7], [8]]", "[0]"],
+)
+def test_a_number_in_code_or_data_points_to_nothing(text):
+    assert cited(text) == ()

@@ -13,6 +13,9 @@ class Log:
     async def append(self, _session_id, messages):
         self.kept += messages
 
+    async def summarise(self, _session_id, summary, _known):
+        self.kept.append(summary)
+
 
 def said(*words):
     return [Message(role="user", content=word) for word in words]

@@ -66,11 +66,11 @@ def test_any_arguments_can_be_shown(renderer, capsys, arguments):
     assert not {"\x1b", "\n"} & set(shown)
 
 
-def test_a_key_that_would_be_cut_in_the_middle_is_not_shown_at_all(renderer, border, capsys):
+async def test_a_key_that_would_be_cut_in_the_middle_is_not_shown_at_all(renderer, border, capsys):
     for before in range(60, 110):
         renderer.show(started("1", arguments=f'{{"command": "{"a" * before} {KEY}"}}'))
     for before in range(370, 400):
-        Decided(border).unasked(Approval("terminal", f"{'a' * before} {KEY}", "why"), allowed=False)
+        await Decided(border).unasked(Approval("terminal", f"{'a' * before} {KEY}", "why"), allowed=False)
     shown = capsys.readouterr().err
     assert "sk-" not in shown
     assert "[redacted]" in shown

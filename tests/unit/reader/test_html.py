@@ -114,6 +114,10 @@ def test_without_a_url_relative_addresses_stay():
         "<p aria-hidden=true>NOISE</p>",
         "<p style='color:red; DISPLAY : none'>NOISE</p>",
         "<div style='visibility:hidden'><p>NOISE</p></div>",
+        "<p style='color:#fff; background: #FFF'>NOISE</p>",
+        "<p style='background-color:white;margin:0;color:white'>NOISE</p>",
+        "<p style='font-size:0px'>NOISE</p>",
+        "<p style='opacity: 0.0; color: red'>NOISE</p>",
         "<!-- NOISE -->",
         "<noscript>NOISE</noscript>",
         "<nav><aside hidden>NOISE</aside></nav>",
@@ -121,6 +125,13 @@ def test_without_a_url_relative_addresses_stay():
 )
 def test_what_is_not_content_is_left_out(noise):
     assert markdown(f"<p>content</p>{noise}<p>more</p>") == "content\n\nmore"
+
+
+@pytest.mark.parametrize(
+    "style", ["color:#fff;background:#000", "opacity:0.5", "font-size:0.8em", "border-color:red;color:red"]
+)
+def test_what_can_be_seen_is_kept(style):
+    assert markdown(f"<p style='{style}'>content</p>") == "content"
 
 
 def test_main_or_article_is_preferred_when_most_of_the_text_is_there():

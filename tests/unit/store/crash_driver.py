@@ -31,10 +31,13 @@ def write_until_killed(path: str, writer: int, acknowledged: int) -> None:
     asyncio.run(write())
 
 
+async def create(store: Store, id: str) -> None:
+    await store.create(Session(id, "", 0, 0, "p", "m", "/"))
+    await store.close()
+
+
 def open_and_die(path: str) -> None:
-    store = Store.open(path)
-    asyncio.run(store.create(Session(str(os.getpid()), "", 0, 0, "p", "m", "/")))
-    asyncio.run(store.close())
+    asyncio.run(create(Store.open(path), str(os.getpid())))
 
 
 def kill_after(seconds: float, child: int) -> None:
@@ -44,9 +47,7 @@ def kill_after(seconds: float, child: int) -> None:
 
 
 def kill_writers(path: str, kills: int) -> dict[str, object]:
-    store = Store.open(path)
-    asyncio.run(store.create(Session("s", "", 0, 0, "p", "m", "/")))
-    asyncio.run(store.close())
+    asyncio.run(create(Store.open(path), "s"))
     promised: list[str] = []
     for writer in range(kills):
         reader, acknowledged = os.pipe()

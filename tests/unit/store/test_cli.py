@@ -12,8 +12,10 @@ import pytest
 from hermes.agent.prompt import LIMIT_REACHED
 from hermes.cli import _shell
 from hermes.cli._transcript import when
+from hermes.events import Compacted, Notice
 from hermes.messages import Message, ToolCall
-from hermes.store import Session, Store
+from hermes.store import Happening, Session, Store
+from hermes.store.events import ToolEnded
 
 ROWS = [
     {"title": "RFC [9114]", "url": "https://rfc.example/9114", "description": "HTTP/3 uses QUIC."},
@@ -35,6 +37,11 @@ TALK = [
     Message("tool", "long line\n" * 50, is_error=True),
     Message("assistant", "I cannot say."),
 ]
+EVENTS = [
+    Happening(1_794_752_730.0, ToolEnded("9", "look", 1200, False, 0.25, "local")),
+    Happening(1_794_752_731.0, Compacted(12_000, 3_000, 12_000)),
+    Happening(1_794_752_732.0, Notice("by \x1b[2J the way")),
+]
 
 
 @pytest.fixture
@@ -49,7 +56,7 @@ def talks(home) -> Path:
         store = Store.open(str(home / "sessions.db"), lambda: 1_794_752_730.0)
         await store.create(Session("20261115-142530-a1b2c3", "HTTP/3", 0, 0, "scout", "extractive", "/"))
         await store.append("20261115-142530-a1b2c3", TALK)
-        await store.mark("20261115-142530-a1b2c3", "done")
+        await store.mark("20261115-142530-a1b2c3", "done", EVENTS)
         await store.create(Session("20261115-090000-ffffff", "early", 0, 1, "scout", "extractive", "/"))
         await store.close()
 
@@ -106,6 +113,19 @@ def test_show_cuts_what_tools_brought_unless_full(hermes, talks):
     assert '→ web_search {"query": "```http/3"}' in brief
     assert "[tool (failed)]" in brief
     assert TALK[6].content in brief
+
+
+def test_events_are_shown_in_their_places_when_all_is(hermes, talks):
+    brief, full = hermes("show", "20261115-14")[1], hermes("show", "20261115-14", "--full")[1]
+    assert "look ended" not in brief
+    assert "look ended with 1,200 characters by local, 250 ms" in full.rpartition("I cannot say.")[2]
+    assert "shortened, from 12,000 tokens to about 3,000" in full
+    shown = json.loads(hermes("show", "HTTP/3", "--json")[1])
+    assert [(event["after"], event["event"]["type"]) for event in shown["events"]] == [
+        (10, "tool_finished"),
+        (10, "compacted"),
+        (10, "notice"),
+    ]
 
 
 def test_search_prints_where_and_what(hermes, talks):

@@ -168,11 +168,14 @@ async def test_an_unknown_session_offers_near_ones(store, session):
 async def test_one_store_may_be_shared_by_threads(store, session):
     await store.create(session("s"))
 
-    def write(writer):
+    async def write(writer):
         for number in range(20):
-            asyncio.run(store.append("s", [Message("user", f"{writer}:{number}")]))
+            await store.append("s", [Message("user", f"{writer}:{number}")])
 
-    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(8)]
+    threads = [
+        threading.Thread(target=lambda writer: asyncio.run(write(writer)), args=(writer,))
+        for writer in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

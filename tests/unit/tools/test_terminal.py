@@ -47,9 +47,9 @@ async def test_a_command_tells_what_it_printed_and_how_it_ended(run):
 async def test_it_runs_in_the_folder_of_the_run_or_one_that_is_named(run, folder):
     (folder / "sub").mkdir()
     assert (await run("pwd"))["output"] == f"{folder}\n"
-    assert (await run("pwd", folder="sub"))["output"] == f"{folder}/sub\n"
-    assert "no folder `nowhere`" in (await run("pwd", folder="nowhere"))["error"]
-    assert "error" in await run("pwd", folder="a\0b")
+    assert (await run("pwd", workdir="sub"))["output"] == f"{folder}/sub\n"
+    assert "no folder `nowhere`" in (await run("pwd", workdir="nowhere"))["error"]
+    assert "error" in await run("pwd", workdir="a\0b")
 
 
 async def test_a_program_that_a_signal_ended_counts_as_in_a_shell(run):
@@ -177,13 +177,13 @@ async def test_what_nobody_judged_is_not_run(services, folder):
     with pytest.raises(ToolError, match="not consented"):
         await box.call("terminal", {"command": "rm -rf old ../other"}, consented)
     with pytest.raises(ToolError, match="not consented"):
-        await box.call("terminal", {"command": "rm -rf old", "folder": ".."}, consented)
+        await box.call("terminal", {"command": "rm -rf old", "workdir": ".."}, consented)
     assert (folder / "old").exists()
 
 
 async def test_a_command_in_another_folder_is_asked_about_with_the_folder(run, folder, person):
     (folder / "sub").mkdir()
-    await run("rm -rf *", folder="sub")
+    await run("rm -rf *", workdir="sub")
     assert person.asked[0].action == f"cd {folder / 'sub'} && rm -rf *"
     assert person.asked[0].keep == "session"
 
@@ -192,7 +192,7 @@ async def test_what_is_forbidden_is_not_even_asked(run, person, folder):
     person.answer = "once"
     for command in ("rm -rf ~", f"rm -rf {Path.home()}", "mkfs /dev/null", "echo " + "x" * 130_000):
         assert "never run" in (await run(command))["error"]
-    assert "never run" in (await run("rm -rf *", folder="~"))["error"]
+    assert "never run" in (await run("rm -rf *", workdir="~"))["error"]
     assert person.asked == []
 
 

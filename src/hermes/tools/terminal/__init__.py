@@ -34,6 +34,8 @@ class Services(Protocol):
 
     def clean_environment(self) -> Mapping[str, str]: ...
 
+    async def terminal_output(self, command: str, output: str, exit_code: int | None) -> str: ...
+
 
 async def terminal(
     services: Services,
@@ -41,18 +43,20 @@ async def terminal(
     timeout: Annotated[  # noqa: ASYNC109 - the name that models know
         int, Param("Seconds after which it is ended, at most 600.", minimum=1, maximum=LONGEST_TIMEOUT)
     ] = DEFAULT_TIMEOUT,
-    folder: Annotated[str, Param("The folder to run it in, relative to the working folder.")] = ".",
+    workdir: Annotated[str, Param("The folder to run it in, relative to the working folder.")] = ".",
 ) -> ToolResult:
     """Run a shell command. Returns what it printed, its exit code and how long it took."""
-    here = services.places.absolute(folder)
-    if "\0" in folder or not os.path.isdir(here):
-        return failure(f"there is no folder `{folder}`")
+    here = services.places.absolute(workdir)
+    if "\0" in workdir or not os.path.isdir(here):
+        return failure(f"there is no folder `{workdir}`")
     environment = {**services.clean_environment(), **_NOBODY_LOOKS}
     seconds = min(max(timeout, 1), LONGEST_TIMEOUT)
     try:
         ran = await run(command, folder=here, environment=environment, seconds=seconds)
     except (OSError, ValueError) as error:
         return failure(f"the shell could not start: {getattr(error, 'strerror', None) or error}")
+    output = await services.terminal_output(command, ran.output, ran.exit_code)
+    ran = msgspec.structs.replace(ran, output=output)
     verdict = _gate().judge(command, msgspec.structs.replace(services.places, here=here))
     return ToolResult(text=as_json(_told(ran, seconds)), trusted=not verdict.fetches)
 
@@ -63,7 +67,7 @@ def _gate() -> ModuleType:
 
 
 def _concern(services: Services, arguments: Mapping[str, Any]) -> Concern:
-    here = services.places.absolute(arguments.get("folder", "."))
+    here = services.places.absolute(arguments.get("workdir", "."))
     found: Concern = _gate().concern(arguments["command"], services.places, here)
     return found
 

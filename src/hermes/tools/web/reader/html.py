@@ -23,7 +23,14 @@ _AROUND = (
     'nav, footer, aside, [role="navigation"], [role="banner"], [role="contentinfo"], [role="complementary"],'
     ' [role="search"], [role="dialog"], [role="alertdialog"]'
 )
-_INVISIBLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
+_INVISIBLE = re.compile(
+    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden"
+    r"|(?:font-size|opacity)\s*:\s*0(?:\.0+)?(?:px|em|rem|%)?\s*(?:[;!]|$)"
+    # Letters in the colour of their ground.
+    r"|color\s*:\s*([^;\s]{1,40})\s*;(?:[^;]{0,80};){0,8}?\s*background(?:-color)?\s*:\s*\1\s*(?:[;!]|$)"
+    r"|background(?:-color)?\s*:\s*([^;\s]{1,40})\s*;(?:[^;]{0,80};){0,8}?\s*color\s*:\s*\2\s*(?:[;!]|$))",
+    re.I,
+)
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
 )
