@@ -121,7 +121,7 @@ def register(ctx):
         place = ctx.dispatch_tool("terminal", {"command": "echo from the tool"})
         return {"model": answer.text, "tool": place, "session": kwargs["session_id"]}
 
-    ctx.register_tool("ask_around", "user", {"parameters": {"properties": {}}}, ask, description="Ask around.")
+    ctx.register_tool("ask_around", "user", {"parameters": {"properties": {}}}, ask, description="Ask.")
 """
     )
     await hermes("plugins", "enable", "user")
