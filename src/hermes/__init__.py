@@ -5,6 +5,7 @@ below its own line; `import-linter` holds that, and a test compares this page wi
 
     cli          the command `hermes`: one file per command, found by name
     app          the composition root: Config in, Runtime out, once
+    plugins      one folder per plugin: found, read, loaded; `ctx`, and a harness for authors
     agent        the loop: ask, act, repeat; vendor-blind, socket-blind
     tools        one file per tool; `web/backends`: one file per web backend
     providers    one file per model provider, each a value; `scout` is the built-in one

@@ -76,17 +76,37 @@ def file(path: str) -> ModuleType:
 
     A file that anybody may write is not run.
     """
+    name = "hermes_home_" + "".join(letter if letter.isalnum() else "_" for letter in path)
+    return _run(name, path, ())
+
+
+def folder(path: str, name: str) -> ModuleType:
+    """A folder with an `__init__.py`, run as the package `name`, in which relative imports work.
+
+    As with `file`. The package above it is made when it is not there.
+    """
+    parent, _, _ = name.rpartition(".")
+    if parent not in sys.modules:
+        sys.modules[parent] = ModuleType(parent)
+        sys.modules[parent].__path__ = []
+    return _run(name, os.path.join(path, "__init__.py"), (path,))
+
+
+def _run(name: str, path: str, inner: tuple[str, ...]) -> ModuleType:
     if os.path.exists(path) and os.stat(path).st_mode & _WRITABLE_BY_ANYBODY:
         raise ConfigError(f"`{path}` can be changed by other users", hint=f"run `chmod go-w {path}`")
-    name = "hermes_home_" + "".join(letter if letter.isalnum() else "_" for letter in path)
     util = module("importlib.util")
-    spec = util.spec_from_file_location(name, path)
+    spec = util.spec_from_file_location(name, path, submodule_search_locations=list(inner) or None)
     made: ModuleType = util.module_from_spec(spec)
+    forget(name)  # a submodule of what was loaded before must not be taken for one of this
     sys.modules[name] = made  # where classes look for the module they are defined in
     try:
         spec.loader.exec_module(made)
-    except (Exception, SystemExit) as error:  # it is the user's own code, and may raise anything
-        del sys.modules[name]
+    except KeyboardInterrupt:
+        forget(name)
+        raise
+    except BaseException as error:  # it is the user's own code, and may raise anything
+        forget(name)
         raise ConfigError(
             f"{path}:{_line(error, path)}: the file cannot be loaded: {_told(error)}",
             hint="mend the file, or move it out of the folder",
@@ -94,11 +114,18 @@ def file(path: str) -> ModuleType:
     return made
 
 
+def forget(name: str) -> None:
+    """Take a module and what lies in it out of the loaded ones."""
+    for loaded in [known for known in sys.modules if known == name or known.startswith(f"{name}.")]:
+        del sys.modules[loaded]
+
+
 def offered(target: str) -> object:
-    """What an installed package offers: the value that `module:attribute` names."""
+    """What an installed package offers: the value that `module:attribute` names, or the module."""
     path, _, attribute = target.partition(":")
     try:
-        return getattr(importlib.import_module(path), attribute)
+        found = importlib.import_module(path)
+        return getattr(found, attribute) if attribute else found
     except (Exception, SystemExit) as error:  # another author's code, too
         raise ConfigError(
             f"`{target}` cannot be loaded: {_told(error)}",

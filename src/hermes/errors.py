@@ -42,7 +42,9 @@ HermesError                    exit code 1, an optional hint
 │   └── UnknownTool
 ├── Block                      a plugin says no: nothing swallows it, and nothing is tried again
 ├── NextCallMisused            a plugin called on a second time, or too late: nothing was done
-└── WebError                   a web backend failed; empty results are not an error
+├── WebError                   a web backend failed; empty results are not an error
+└── PluginError                a plugin cannot be used; everything else can
+    └── NotAllowed             ... it wants what nobody has allowed it
 """
 
 from collections.abc import Iterable, Mapping
@@ -302,4 +304,12 @@ class NextCallMisused(HermesError, RuntimeError):
 
 
 class WebError(HermesError):
+    pass
+
+
+class PluginError(HermesError):
+    pass
+
+
+class NotAllowed(PluginError, PermissionError):
     pass

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 import msgspec
@@ -148,17 +149,29 @@ def redacted(value: T, redact: Redactor, kind: type[T]) -> T:
     return value if clean == written else msgspec.json.decode(clean, type=kind)
 
 
+Lend = Callable[..., AbstractContextManager[None]]
+"""Lends the run to plugins for a while; told where its events go, as `emit`."""
+
+
 class Dialogue:
     """A conversation that can be asked again and again; `is_new` where its session is not begun."""
 
     def __init__(
-        self, session: Session, conversation: Conversation, means: Means, journal: Journal, *, is_new: bool
+        self,
+        session: Session,
+        conversation: Conversation,
+        means: Means,
+        journal: Journal,
+        *,
+        is_new: bool,
+        lend: Lend = lambda **_: nullcontext(),
     ) -> None:
         self._session = session
         self._conversation = conversation
         self._means = means
         self._journal = journal
         self._is_new = is_new
+        self._lend = lend
 
     @property
     def terms(self) -> Terms:
@@ -168,6 +181,10 @@ class Dialogue:
 
     async def ask(self, question: str, emit: Emit, images: Sequence[Image] = ()) -> Answer:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
+        with self._lend(emit=emit):
+            return await self._ask(question, emit, images)
+
+    async def _ask(self, question: str, emit: Emit, images: Sequence[Image]) -> Answer:
         session_id, endpoint = self._conversation.session_id, self._means.models.endpoint
         is_first, self._is_new = self._is_new, False
         if is_first:
@@ -190,7 +207,8 @@ class Dialogue:
 
     async def end(self, emit: Emit) -> None:
         """Put the conversation away: a model with a memory keeps what will matter later."""
-        await self._turn(self._noting(emit)).finalize()
+        with self._lend(emit=emit):
+            await self._turn(self._noting(emit)).finalize()
 
     def explain(self, question: str, images: Sequence[Image] = ()) -> tuple[Reason, ...]:
         """What would be sent for this question, field by field, and why; nothing is sent or kept."""

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
@@ -22,6 +22,7 @@ from hermes.agent.send import ModelClient
 from hermes.agent.untrusted import Guard
 from hermes.app.choosing import Chooser
 from hermes.app.dialogue import Dialogue, Journal, Terms
+from hermes.app.plugins import Plugins
 from hermes.app.services import Services, working_folder
 from hermes.config import Config
 from hermes.errors import HermesError, StoreError
@@ -39,6 +40,7 @@ from hermes.protocols import (
 from hermes.providers.base import Choice
 from hermes.store import Session, Store, new_session_id
 from hermes.store.notebook import Notebook
+from hermes.tools.base import Tool
 from hermes.tools.toolbox import Toolbox, select
 
 
@@ -76,6 +78,8 @@ class Runtime:
             await engine.close()
         if self._store is not None:
             await self._store.close()
+        if "plugins" in self.__dict__:
+            self.plugins.note(self.notebook)
         if "notebook" in self.__dict__:
             self.notebook.close()
         await self.services.close()
@@ -84,6 +88,11 @@ class Runtime:
     def notebook(self) -> Notebook:
         """What earlier runs learned; opened on first use."""
         return Notebook(os.path.join(self.config.home, "notes.db"))
+
+    @cached_property
+    def plugins(self) -> Plugins:
+        """What enabled plugins brought; loaded with the first conversation."""
+        return Plugins(self.config, working_folder(), self.hooks, self.services.notices)
 
     def store(self) -> Store:
         """The sessions; opened on first use, and then what is odd about them is noted."""
@@ -105,7 +114,13 @@ class Runtime:
         has_memory = any(tool.name == prompt.MEMORY for tool in means.tools.specs())
         facts = self.services.memory.facts() if has_memory else ()
         conversation = Conversation(session.id, terms.history, journal, prompt.system(facts))
-        return Dialogue(session, conversation, means, journal, is_new=terms.session is None)
+        lend = partial(
+            self.plugins.lend,
+            means=means,
+            session_id=session.id,
+            model=lambda name: self._fallback(name) if name else self._model(endpoint),
+        )
+        return Dialogue(session, conversation, means, journal, is_new=terms.session is None, lend=lend)
 
     def _means(self, terms: Terms, endpoint: Endpoint) -> Means:
         settings = self.config.agent
@@ -114,7 +129,7 @@ class Runtime:
         return Means(
             models=Models(chosen, self.config.model.fallback, self._fallback, self.notebook),
             auxiliary=Auxiliary(chosen, self._task_model),
-            tools=Toolbox(select(settings.tools if terms.tools is None else terms.tools), self.services),
+            tools=Toolbox(self._select(terms), self.services),
             guard=self._guard(terms.history),
             approvals=self._approvals(terms),
             limits=Limits(
@@ -134,6 +149,12 @@ class Runtime:
             effort=terms.effort or self.config.model.effort,
             temperature=self.config.model.temperature,
         )
+
+    def _select(self, terms: Terms) -> tuple[Tool, ...]:
+        """The tools to offer: as the terms say, or as the settings say and whatever plugins brought."""
+        plugins = self.plugins
+        wanted = plugins.offered(self.config.agent.tools) if terms.tools is None else terms.tools
+        return select(wanted, plugins.tools)
 
     def _guard(self, history: Sequence[Message]) -> Guard:
         redact = self.services.redact

@@ -27,7 +27,8 @@ class Services:
         self.redact = config.redactor()
         self.folder = os.path.realpath(folder) if folder is not None else working_folder()
         self.notices: list[Notice] = []
-        self.hooks = HookHost(warn=self._warn, redact=self.redact)
+        plugins = config.plugins
+        self.hooks = HookHost(mode=plugins.mode, timeout=plugins.timeout, warn=self._warn, redact=self.redact)
 
     def _warn(self, text: str) -> None:
         self.notices.append(Notice(text, hint="`hermes plugins stats` shows how plugins fare"))

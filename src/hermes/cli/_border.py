@@ -1,5 +1,6 @@
 """What leaves the process as text: results on stdout, everything else on stderr, no secret in either."""
 
+import os
 import sys
 from collections.abc import Callable
 from typing import TextIO
@@ -19,12 +20,36 @@ class Border:
     def __init__(self) -> None:
         self.redact: Callable[[str], str] = str
         self._open: str | None = None
+        self._kept: TextIO | None = None
+
+    def keep_stdout(self) -> None:
+        """Keep stdout for results: what plugins and their programs write there goes to stderr from now on."""
+        if sys.stdout is None or sys.stderr is None:
+            return
+        sys.stdout.flush()
+        kept = os.dup(sys.stdout.fileno())
+        self._kept = os.fdopen(kept, "w", encoding=sys.stdout.encoding, errors="replace")
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    def close(self) -> None:
+        """Give stdout back."""
+        if self._kept is not None:
+            kept, self._kept = self._kept, None
+            sys.stdout.flush()
+            os.dup2(kept.fileno(), sys.stdout.fileno())
+            kept.close()
+
+    @property
+    def stdout(self) -> TextIO | None:
+        """Where results go."""
+        return self._kept or sys.stdout
 
     def show(self, text: str) -> None:
         """A result, on stdout: as it is to a program, with nothing a terminal would obey to a terminal."""
         clean = self.redact(text)
         self._end_line()
-        click.echo(visible(clean) if is_terminal(sys.stdout) else storable(clean), nl=False)
+        text = visible(clean) if is_terminal(self.stdout) else storable(clean)
+        click.echo(text, file=self.stdout, nl=False)
 
     def say(self, text: str) -> None:
         """A remark, on stderr, on lines of its own."""

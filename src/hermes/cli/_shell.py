@@ -19,19 +19,30 @@ from hermes.errors import HermesError, Interrupted, UsageError
 
 
 class Commands(click.Group):
-    """Commands are the files of this folder; a file is imported when its command is called."""
+    """Commands are the files of this folder; a file is imported when its command is called.
+
+    Those that plugins offer come after them.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(discover.names("hermes.cli"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        command: click.Command = discover.load("hermes.cli", cmd_name, "command").command
+        command: click.Command
+        if cmd_name.replace("-", "_") in discover.names("hermes.cli"):
+            command = discover.load("hermes.cli", cmd_name, "command").command
+        else:
+            command = discover.module("hermes.cli._plugin_commands").find(cmd_name, ctx.ensure_object(Border))
         signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on there is something to keep
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, _summary(name)) for name in self.list_commands(ctx)])
+        offered = discover.module("hermes.cli._plugin_commands").summaries(ctx.ensure_object(Border))
+        if offered:
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl(offered)
 
 
 def _summary(command: str) -> str:
@@ -62,8 +73,8 @@ def run(arguments: Sequence[str]) -> int:
         # Not `hermes.main`: it would answer a closed stdout with exit code 1 before we see it.
         with hermes.make_context("hermes", list(arguments), obj=border) as context:
             result = hermes.invoke(context)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        if border.stdout is not None:
+            border.stdout.flush()
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except HermesError as error:
@@ -76,9 +87,11 @@ def run(arguments: Sequence[str]) -> int:
         border.complain(Interrupted("interrupted"))
         return Interrupted.exit_code
     except BrokenPipeError:
-        return _reader_left()
+        return _reader_left(border)
     except Exception as error:  # noqa: BLE001  # the shell's one border: a bug is told, not thrown at the user
         return _own_fault(error, border)
+    finally:
+        border.close()
     return result if isinstance(result, int) else 0
 
 
@@ -100,7 +113,8 @@ def _own_fault(error: Exception, border: Border) -> int:
     return told.exit_code
 
 
-def _reader_left() -> int:
+def _reader_left(border: Border) -> int:
     """The reader of our stdout is gone (`| head`): there is nobody to tell, and nothing failed."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if border.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), border.stdout.fileno())
     return 0

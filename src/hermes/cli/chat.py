@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections import deque
 from collections.abc import Sequence
 from typing import Any, get_args
 
@@ -10,6 +11,7 @@ import msgspec
 
 from hermes.agent.explain import Reason
 from hermes.app import Dialogue, Runtime, Terms, read_image
+from hermes.app.plugins import Plugins, wants_plugins
 from hermes.cli._border import border, is_terminal, one_line, storable
 from hermes.cli._consent import Consent, Decided
 from hermes.cli._json import show_json
@@ -66,7 +68,10 @@ def command(**given: Any) -> int:
         raise UsageError("`--json` and `--json-lines` exclude each other", hint="choose one of them")
     person = sys.stdin if is_terminal(sys.stdin) and is_terminal(sys.stderr) else None
     consent = Consent(border(), person) if person is not None else None
-    runtime = Runtime(read_settings(), consent, yes=options.yes, listeners=(Decided(border()),))
+    settings = read_settings()
+    if wants_plugins(settings) and not is_terminal(sys.stdout):
+        border().keep_stdout()
+    runtime = Runtime(settings, consent, yes=options.yes, listeners=(Decided(border()),))
     if person is not None:
         runtime.chooser.ask = lambda question: click.confirm(question, err=True)
     interactive = options.query is None and is_terminal(sys.stdin)
@@ -79,7 +84,7 @@ def command(**given: Any) -> int:
                 return _show_reasons(dialogue.explain(question, pictures), as_json=options.as_json)
             renderer = _renderer(options)
             if interactive:
-                code = _talk(runner, dialogue, renderer, pictures)
+                code = _talk(runner, dialogue, renderer, pictures, runtime.plugins)
                 runner.run(dialogue.end(renderer.show))
                 return code
             answer = runner.run(dialogue.ask(question, renderer.show, pictures))
@@ -118,14 +123,21 @@ def _renderer(options: Options) -> Renderer:
     return TextRenderer(border(), live=is_terminal(sys.stdout) and not options.no_stream)
 
 
-def _talk(runner: asyncio.Runner, dialogue: Dialogue, renderer: Renderer, pictures: Sequence[Image]) -> int:
+def _talk(
+    runner: asyncio.Runner,
+    dialogue: Dialogue,
+    renderer: Renderer,
+    pictures: Sequence[Image],
+    plugins: Plugins,
+) -> int:
     """Questions until the end of input, the first with the pictures.
 
-    Ctrl-C stops an answer; at the prompt it leaves.
+    Ctrl-C stops an answer; at the prompt it leaves. A word with a slash may be a plugin's command.
     """
+    plugins.inbox = deque()
     while True:
         try:
-            question = storable(input("> ")).strip()
+            question = plugins.inbox.popleft() if plugins.inbox else storable(input("> ")).strip()
         except EOFError:
             border().say("")
             return 0
@@ -133,11 +145,23 @@ def _talk(runner: asyncio.Runner, dialogue: Dialogue, renderer: Renderer, pictur
             continue
         shown, pictures = pictures, ()
         try:
-            runner.run(dialogue.ask(question, renderer.show, shown))
+            if not _ran_command(runner, question, plugins):
+                runner.run(dialogue.ask(question, renderer.show, shown))
         except KeyboardInterrupt:
             border().say("stopped; what was said is kept")
         except HermesError as error:
             border().complain(error)
+
+
+def _ran_command(runner: asyncio.Runner, question: str, plugins: Plugins) -> bool:
+    """Run the command of a plugin, if the question is one; what it gives is shown."""
+    word, _, rest = question.partition(" ")
+    if not word.startswith("/") or word[1:].lower() not in plugins.commands:
+        return False
+    told = runner.run(plugins.run_command(word[1:].lower(), rest.strip()))
+    if told:
+        border().show(f"{told}\n")
+    return True
 
 
 async def _find_session(runtime: Runtime, resume_last: bool, resume: str | None) -> Session | None:

@@ -7,7 +7,7 @@ environment   the process environment with `.env` behind it
 tree          config.yaml as values with lines
 yaml_events   the YAML reader behind it, imported only when there is a file
 loading       `load`: one Config from four sources
-edit          `set_value`, `set_secret`: one change to a file, proved by reading it back
+edit          `set_value`, `set_secret`, `update`: one change to a file, proved by reading it back
 yaml_edit     the change itself, by ruamel's round trip
 files         bounded reads, atomic writes
 """
@@ -15,7 +15,15 @@ files         bounded reads, atomic writes
 from hermes.config.environment import Environment
 from hermes.config.loading import load
 from hermes.config.secret import Redactor, Secret
-from hermes.config.settings import AgentSettings, Config, ModelSettings, Origin, WebSettings
+from hermes.config.settings import (
+    AgentSettings,
+    Config,
+    ModelSettings,
+    Origin,
+    PluginEntry,
+    PluginSettings,
+    WebSettings,
+)
 
 __all__ = [
     "AgentSettings",
@@ -23,6 +31,8 @@ __all__ = [
     "Environment",
     "ModelSettings",
     "Origin",
+    "PluginEntry",
+    "PluginSettings",
     "Redactor",
     "Secret",
     "WebSettings",

@@ -2,11 +2,14 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
+
+import msgspec
 
 from hermes import discover
-from hermes.config import environment, files, keys, loading, tree
+from hermes.config import environment, files, keys, loading
 from hermes.config.secret import Secret
 from hermes.errors import UsageError
 
@@ -20,25 +23,37 @@ def set_value(home: str, path: str, value: object) -> None:
     key = keys.find(path)
     parsed = key.parse_given(value, f"`{path}`")
     plain = _texts(key, parsed, f"`{path}`") if key.is_list_of_texts else _plain(parsed)
-    file = loading.config_path(home)
-    with _locked(home, file):
-        found = files.read(file) or files.Found("", files.PRIVATE_FILE)
-        changed = discover.module("hermes.config.yaml_edit").changed(found.text, file, key, plain)
-        files.replace(file, changed, files.PRIVATE_FILE if key.is_secret else found.mode)
+    _rewrite(home, key.section, lambda section: section | {key.name: plain}, secret=key.is_secret)
 
 
 def add_value(home: str, path: str, value: str) -> None:
     """Add one text to a list of texts in config.yaml, unless it is there. Raises as `set_value` does."""
     key = keys.find(path)
+    added = _texts(key, value, f"`{path}`")
+
+    def change(section: dict[str, Any]) -> dict[str, Any]:
+        there = _texts(key, section.get(key.name), f"`{path}`")
+        return section | {key.name: list(dict.fromkeys([*there, *added]))}
+
+    _rewrite(home, key.section, change)
+
+
+def update(home: str, section: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Change a section of config.yaml as a whole, while nobody else can.
+
+    `change` is given what the section says, and returns what it shall say. Raises as `set_value` does.
+    """
+    _rewrite(home, section, change)
+
+
+def _rewrite(
+    home: str, section: str, change: Callable[[dict[str, Any]], dict[str, Any]], *, secret: bool = False
+) -> None:
     file = loading.config_path(home)
     with _locked(home, file):
         found = files.read(file) or files.Found("", files.PRIVATE_FILE)
-        node = tree.read(found.text, file).get(path)
-        there = _texts(key, node.bare() if node is not None else None, f"`{path}` in `{file}`")
-        wanted = [*there, *_texts(key, value, f"`{path}`")]
-        if wanted[-1] not in there:
-            changed = discover.module("hermes.config.yaml_edit").changed(found.text, file, key, wanted)
-            files.replace(file, changed, found.mode)
+        changed = discover.module("hermes.config.yaml_edit").changed(found.text, file, section, change)
+        files.replace(file, changed, files.PRIVATE_FILE if secret else found.mode)
 
 
 def _texts(key: keys.Key, value: object, where: str) -> list[str]:
@@ -47,12 +62,14 @@ def _texts(key: keys.Key, value: object, where: str) -> list[str]:
 
 
 def _plain(value: object) -> object:
-    """A setting as a file holds it in one line."""
+    """A setting as a file holds it; a list of names in one line."""
     match value:
         case Secret():
             return value.reveal()
         case tuple():
             return ", ".join(value)
+        case Mapping():
+            return msgspec.to_builtins(value)
         case None:
             return ""
         case _:

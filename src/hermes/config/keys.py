@@ -6,7 +6,15 @@ from typing import Any, get_args
 import msgspec
 
 from hermes.config.secret import Secret
-from hermes.config.settings import SECTIONS, AtLeastOne, Names, NotNegative, Patterns
+from hermes.config.settings import (
+    SECTIONS,
+    AtLeastOne,
+    Names,
+    NotNegative,
+    Patterns,
+    PluginEntries,
+    PluginMode,
+)
 from hermes.errors import ConfigError, UnknownName
 from hermes.protocols import Effort
 
@@ -89,6 +97,13 @@ def _switch_in(text: str) -> bool | str:
     return _SWITCHES.get(text.strip().lower(), text)
 
 
+def _object_in(text: str) -> object:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+
+
 def _text(value: object) -> str:
     if isinstance(value, str) and value.strip().isprintable():
         return value.strip()
@@ -141,10 +156,26 @@ def _switch(value: object) -> bool:
 
 
 def _effort(value: object) -> str:
-    levels = get_args(Effort)
-    if value in levels:
+    return _one_of(get_args(Effort), value)
+
+
+def _mode(value: object) -> str:
+    # YAML takes a bare `off` for a switch in one of its versions, and so do people.
+    return _one_of(get_args(PluginMode), "off" if value is False else value)
+
+
+def _one_of(choices: tuple[str, ...], value: object) -> str:
+    if value in choices:
         return str(value)
-    raise ValueError("one of " + ", ".join(f"`{level}`" for level in levels))
+    raise ValueError("one of " + ", ".join(f"`{choice}`" for choice in choices))
+
+
+def _entries(value: object) -> PluginEntries:
+    try:
+        entries: PluginEntries = msgspec.convert(value, PluginEntries)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"settings by plugin ({str(error).partition(' - at')[0].lower()})") from None
+    return entries
 
 
 _CHECKS: Mapping[object, Callable[[Any], object]] = {
@@ -158,18 +189,24 @@ _CHECKS: Mapping[object, Callable[[Any], object]] = {
     Secret | None: _secret,
     Names: _names,
     Patterns: _patterns,
+    PluginMode: _mode,
+    PluginEntries: _entries,
 }
 _SPELLED: Mapping[object, Callable[[str], object]] = {
     _whole: _number_in,
     _positive: _number_in,
     _not_negative: _fraction_in,
     _switch: _switch_in,
+    _entries: _object_in,
 }
 
 
 def _keys_of(section: str, settings: type[msgspec.Struct]) -> list[Key]:
-    fields = zip(settings.__struct_fields__, settings.__struct_defaults__, strict=True)
-    return [Key(section, name, _CHECKS[settings.__annotations__[name]], default) for name, default in fields]
+    defaults = settings()
+    return [
+        Key(section, name, _CHECKS[settings.__annotations__[name]], getattr(defaults, name))
+        for name in settings.__struct_fields__
+    ]
 
 
 KEYS: Mapping[str, Key] = {

@@ -1,7 +1,7 @@
 """The settings as values: what a run is configured with, and where each setting came from."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -13,6 +13,7 @@ AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Names = tuple[str, ...]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="texts, which may hold commas")]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+PluginMode = Literal["full", "observe", "off"]
 
 
 class ModelSettings(msgspec.Struct, frozen=True):
@@ -77,6 +78,39 @@ class ToolLoopSettings(msgspec.Struct, frozen=True):
     no_progress_block_after: AtLeastOne = 5
 
 
+class ModelOverrides(msgspec.Struct, frozen=True):
+    """Which models a plugin may ask instead of the conversation's own. An empty list allows any."""
+
+    allow_provider_override: bool = False
+    allow_model_override: bool = False
+    allowed_providers: Names = ()
+    allowed_models: Names = ()
+
+
+class PluginEntry(msgspec.Struct, frozen=True):
+    """What a person has settled about one plugin."""
+
+    allow_tool_override: bool = False
+    granted: Names | None = None
+    """The capabilities it was given; None where nobody was asked."""
+    hash: str = ""
+    """What its files were when it was enabled; empty where that does not matter."""
+    llm: ModelOverrides = ModelOverrides()
+    settings: Mapping[str, Any] = {}
+    """Settings of the plugin's own."""
+
+
+PluginEntries = Mapping[str, PluginEntry]
+
+
+class PluginSettings(msgspec.Struct, frozen=True):
+    mode: PluginMode = "full"
+    enabled: Names = ()
+    disabled: Names = ()
+    timeout: AtLeastOne = 30
+    entries: PluginEntries = {}
+
+
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "model": ModelSettings,
     "web": WebSettings,
@@ -84,6 +118,7 @@ SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "auxiliary": AuxiliarySettings,
     "approvals": ApprovalSettings,
     "tool_loop_guardrails": ToolLoopSettings,
+    "plugins": PluginSettings,
 }
 
 
@@ -104,6 +139,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     auxiliary: AuxiliarySettings = AuxiliarySettings()
     approvals: ApprovalSettings = ApprovalSettings()
     tool_loop_guardrails: ToolLoopSettings = ToolLoopSettings()
+    plugins: PluginSettings = PluginSettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
     warnings: tuple[str, ...] = ()
     origins: Mapping[str, Origin] = {}

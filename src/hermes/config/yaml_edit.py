@@ -3,20 +3,22 @@
 import io
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.error import CommentMark, YAMLError
 from ruamel.yaml.main import YAML
 from ruamel.yaml.resolver import VersionedResolver
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, PlainScalarString
 from ruamel.yaml.tokens import CommentToken
 
 from hermes.config import tree
-from hermes.config.keys import Key
 from hermes.config.yaml_events import LONGEST_LINE, resolve
 from hermes.errors import ConfigError
+
+Section = dict[str, Any]
+Change = Callable[[Section], Section]
 
 
 class _AsWritten(VersionedResolver):
@@ -25,24 +27,31 @@ class _AsWritten(VersionedResolver):
     versioned_resolver: Mapping[str, object] = {}
 
 
-Value = str | float | list[str]
+def changed(text: str, file: str, section: str, change: Change) -> str:
+    """The text with one section changed. Raises `ConfigError` unless reading it back finds just that.
 
-
-def changed(text: str, file: str, key: Key, value: Value) -> str:
-    """The text with the key set. Raises `ConfigError` unless that is all that reading it back finds changed.
-
+    `change` is given what the section says and returns what it shall say.
     Our own reader goes first, so that a hostile file never reaches ruamel's loader.
     """
-    expected = _outline(text, file) | {key.path: repr(value)}
+    nodes = tree.read(text, file)
+    old = {name.partition(".")[2]: node.bare() for name, node in nodes.items() if _is_in(section, name)}
+    new = change(old)
+    others = {name: repr(node.bare()) for name, node in nodes.items() if not _is_in(section, name)}
+    expected = others | {f"{section}.{name}": repr(value) for name, value in new.items()}
     try:
-        result = _round_trip(text, key, value)
-        kept = _outline(result, file) == expected and not _comments(text) - _comments(result)
+        result = _round_trip(text, section, old, new)
+        lost = _comments(text) - _comments(result)
+        kept = _outline(result, file) == expected and not lost - _beside_removed(text, nodes, section, new)
     except (YAMLError, ConfigError):
         kept = False
     if not kept:
-        message = f"cannot change `{key.path}` in `{file}` without touching the rest"
+        message = f"cannot change `{section}` in `{file}` without touching the rest"
         raise ConfigError(message, hint="edit the file by hand")
     return result
+
+
+def _is_in(section: str, name: str) -> bool:
+    return name.startswith(f"{section}.")
 
 
 def _outline(text: str, file: str) -> dict[str, str]:
@@ -55,7 +64,20 @@ def _comments(text: str) -> Counter[str]:
     return Counter(comment.rstrip() for comment in re.findall(r"(?:^|[ \t])(#.*)", text, re.MULTILINE))
 
 
-def _round_trip(text: str, key: Key, value: Value) -> str:
+def _beside_removed(text: str, nodes: Mapping[str, tree.Node], section: str, new: Section) -> Counter[str]:
+    """The comments in the lines of list items that go: they go with them."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    found: Counter[str] = Counter()
+    for name, node in nodes.items():
+        if _is_in(section, name) and isinstance(node.value, list):
+            kept = new.get(name.partition(".")[2])
+            for item in node.value:
+                if not isinstance(kept, list) or item.bare() not in kept:
+                    found += _comments(lines[item.line - 1])
+    return found
+
+
+def _round_trip(text: str, section: str, old: Section, new: Section) -> str:
     yaml = YAML(typ="rt")
     yaml.Resolver = _AsWritten
     yaml.preserve_quotes = True
@@ -65,16 +87,14 @@ def _round_trip(text: str, key: Key, value: Value) -> str:
     text = text.replace("\r\n", "\n")
     root = yaml.load(text)
     if not isinstance(root, CommentedMap):
-        root = yaml.load(f"{text}\n{key.section}:\n".lstrip("\n"))
+        root = yaml.load(f"{text}\n{section}:\n".lstrip("\n"))
     mapping, offset = _indents(root)
     yaml.indent(mapping=mapping, sequence=offset + 2, offset=offset)
-    if not isinstance(root.get(key.section), CommentedMap):
-        root[key.section] = CommentedMap()
-    section = root[key.section]
-    if isinstance(value, list) and isinstance(section.get(key.name), CommentedSeq):
-        _extend(section[key.name], value)
-    else:
-        _set(section, key.name, _node(value))
+    if not isinstance(root.get(section), CommentedMap):
+        root[section] = CommentedMap()
+    after = _take_tail(root[section])
+    _change_mapping(root[section], old, new)
+    _give_tail(root[section], after)
     out = io.StringIO()
     yaml.dump(root, out)
     return out.getvalue().replace("\n", line_end)
@@ -93,43 +113,98 @@ def _indents(root: CommentedMap) -> tuple[int, int]:
     return mapping, next((indent for kind, indent in blocks if kind is CommentedSeq), 0)
 
 
-def _node(value: Value) -> Any:
-    return CommentedSeq(map(_scalar, value)) if isinstance(value, list) else _scalar(value)
+def _change_mapping(mapping: CommentedMap, old: Section, new: Section) -> None:
+    for name in [name for name in old if name not in new]:
+        del mapping[name]
+    for name, value in new.items():
+        before, there = old.get(name), mapping.get(name)
+        if name in old and repr(before) == repr(value):
+            continue
+        if isinstance(there, CommentedMap) and isinstance(before, dict) and isinstance(value, dict):
+            _change_mapping(there, before, value)
+        elif isinstance(there, CommentedSeq) and isinstance(before, list) and isinstance(value, list):
+            _change_sequence(there, before, value)
+        else:
+            mapping[name] = _made(value)
 
 
-def _extend(items: CommentedSeq, wanted: list[str]) -> None:
-    """Makes a list say what is wanted; new items go before the comments that follow the list."""
-    kept = 0
-    while kept < min(len(items), len(wanted)) and str(items[kept]) == wanted[kept]:
-        kept += 1
-    comments: dict[Any, Any] = items.ca.items
-    token = comments[kept - 1][0] if kept == len(items) and kept - 1 in comments else None
-    del items[kept:]
-    items.extend(map(_scalar, wanted[kept:]))
-    if token is not None and len(wanted) > kept:
-        beside, _, after = token.value.partition("\n")
-        token.value = f"{beside}\n"
-        comments[kept - 1][0] = token if beside else None
-        if after:
-            comments[len(wanted) - 1] = [CommentToken(f"\n{after}", token.start_mark, None), None, None, None]
+def _change_sequence(sequence: CommentedSeq, old: list[Any], new: list[Any]) -> None:
+    """Take out what is gone and put in what is new; what stays keeps its place and its comments."""
+    left = list(old)
+    for index in reversed(range(len(left))):
+        if left[index] not in new:
+            _remove(sequence, index)
+            del left[index]
+    for index, item in enumerate(new):
+        if index >= len(left) or left[index] != item:
+            if item in left:  # it stands further down, with comments that must not get lost
+                sequence.insert(index, sequence.pop(left.index(item)))
+                left.remove(item)
+            else:
+                sequence.insert(index, _made(item))
+            left.insert(index, item)
 
 
-def _scalar(value: str | float) -> Any:
-    if isinstance(value, int | float):
-        return PlainScalarString(str(value).lower())
-    return value if resolve(value) == value else DoubleQuotedScalarString(value)
+def _remove(sequence: CommentedSeq, index: int) -> None:
+    """Take an item out with the comment beside it; comments on lines of their own go to the item before."""
+    comment = sequence.ca.items.get(index)
+    after = comment[0].value.partition("\n")[2] if comment and comment[0] else ""
+    if after and index:
+        _append_comment(sequence, index - 1, 0, after)
+    del sequence[index]
 
 
-def _set(section: CommentedMap, name: str, value: Any) -> None:
-    """Sets an entry; a new one goes before the comments that follow the section, not after them."""
-    last = next(reversed(section), None)
-    is_new = name not in section
-    section[name] = value
-    comments: dict[Any, Any] = section.ca.items
-    token = comments[last][2] if is_new and last in comments else None
-    if token is not None:
-        beside, _, after = token.value.partition("\n")
-        token.value = f"{beside}\n"
-        comments[last][2] = token if beside else None
-        if after:
-            comments[name] = [None, None, CommentToken(f"\n{after}", token.start_mark, None), None]
+def _made(value: Any) -> Any:
+    """A value as ruamel writes it in our style: blocks, and quotes where text would mean something else."""
+    match value:
+        case dict():
+            return CommentedMap((name, _made(item)) for name, item in value.items())
+        case list():
+            return CommentedSeq(map(_made, value))
+        case bool() | int() | float():
+            return PlainScalarString(str(value).lower())
+        case _:
+            return value if resolve(value) == value else DoubleQuotedScalarString(value)
+
+
+def _take_tail(node: CommentedMap) -> str:
+    """The comments that follow a section, taken off its last entry, where ruamel keeps them."""
+    place = _last(node)
+    comment = place and place[0].ca.items.get(place[1])
+    token = comment[_slot(place[0])] if place and comment else None
+    if place is None or token is None:
+        return ""
+    beside, _, after = token.value.partition("\n")
+    token.value = f"{beside}\n"
+    if not beside:
+        del place[0].ca.items[place[1]]
+    return str(after)
+
+
+def _give_tail(node: CommentedMap, after: str) -> None:
+    place = _last(node)
+    if after and place is not None:
+        _append_comment(*place, _slot(place[0]), after)
+
+
+def _append_comment(node: Any, key: Any, slot: int, after: str) -> None:
+    comments = node.ca.items.setdefault(key, [None, None, None, None])
+    if comments[slot] is None:
+        comments[slot] = CommentToken(f"\n{after}", CommentMark(0), None)
+    else:
+        comments[slot].value += after
+
+
+def _last(node: Any) -> tuple[Any, Any] | None:
+    """The last entry of a block, however deep: the block that holds it and its key there."""
+    if not isinstance(node, CommentedMap | CommentedSeq) or not node:
+        return None
+    key = next(reversed(node)) if isinstance(node, CommentedMap) else len(node) - 1
+    child = node[key]
+    inner = None if getattr(child, "fa", None) is None or child.fa.flow_style() else _last(child)
+    return inner or (node, key)
+
+
+def _slot(node: Any) -> int:
+    """Where ruamel keeps the comment behind an entry."""
+    return 2 if isinstance(node, CommentedMap) else 0

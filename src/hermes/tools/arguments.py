@@ -34,7 +34,10 @@ def fit(
     fitted: dict[str, Any] = {}
     for key, value in arguments.items():
         if key not in properties:
-            raise ToolError(_unknown(name, key, properties))
+            if not parameters.get("additionalProperties"):
+                raise ToolError(_unknown(name, key, properties))
+            fitted[key] = value
+            continue
         if value is None:
             continue
         fitted[key] = coerce(value, properties[key])
@@ -49,7 +52,7 @@ def fit(
 
 def coerce(value: object, schema: Mapping[str, Any]) -> object:
     """The value in the type the schema names where that loses nothing (`"5"` for a number)."""
-    match schema["type"], value:
+    match schema.get("type"), value:
         case "integer", str() if _spells_whole(value):
             return int(value)
         case "integer", float() if value.is_integer():
@@ -64,7 +67,7 @@ def coerce(value: object, schema: Mapping[str, Any]) -> object:
             decoded = _decoded(value, dict)
             return value if decoded is None else decoded
         case "array", _:
-            return _list(value, schema["items"])
+            return _list(value, schema.get("items") or {})
         case _:
             return value
 
@@ -101,10 +104,14 @@ def _problem(value: object, schema: Mapping[str, Any]) -> str | None:
     """What the value must be instead, or None when it fits."""
     if "enum" in schema and value not in schema["enum"]:
         return "one of " + ", ".join(f"`{choice}`" for choice in schema["enum"])
-    if not _is(value, schema["type"]):
-        return _WANTED[schema["type"]]
+    wanted = schema.get("type")
+    if not isinstance(wanted, str) or wanted not in _WANTED:
+        return None  # the schema says it in another way, which is the tool's own business
+    if not _is(value, wanted):
+        return _WANTED[wanted]
     if isinstance(value, list):
-        wrong = next((problem for item in value if (problem := _problem(item, schema["items"]))), None)
+        items = schema.get("items") or {}
+        wrong = next((problem for item in value if (problem := _problem(item, items))), None)
         return f"a list in which each item is {wrong}" if wrong else None
     return None
 

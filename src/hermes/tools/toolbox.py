@@ -23,16 +23,22 @@ def all_tools() -> tuple[Tool, ...]:
     return tuple(module.TOOL for module in modules if hasattr(module, "TOOL"))
 
 
-def select(wanted: Sequence[str]) -> tuple[Tool, ...]:
-    """Tools by their own name or their toolset's, `all` or `none`; an unknown name is an error."""
-    tools = all_tools()
+def select(wanted: Sequence[str], added: Sequence[Tool] = ()) -> tuple[Tool, ...]:
+    """Tools by their own name or their toolset's, `all` or `none`; an unknown name is an error.
+
+    `added` are tools beside ours; one of them stands in the place of ours of that name.
+    """
+    toolsets = {tool.spec.name: tool.toolset for tool in all_tools()}
+    replaced = {tool.spec.name for tool in added}
+    tools = (*(tool for tool in all_tools() if tool.spec.name not in replaced), *added)
     known = {tool.spec.name for tool in tools} | {tool.toolset for tool in tools} | {ALL, NONE}
     for name in wanted:
         if name not in known:
             raise UnknownName("tool", name, known)
     if ALL in wanted:
         return tools
-    return tuple(tool for tool in tools if tool.spec.name in wanted or tool.toolset in wanted)
+    names = ((tool, (tool.spec.name, tool.toolset, toolsets.get(tool.spec.name))) for tool in tools)
+    return tuple(tool for tool, known_as in names if not set(known_as).isdisjoint(wanted))
 
 
 class Toolbox:

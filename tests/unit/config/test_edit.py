@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes.config import Secret, load, tree
-from hermes.config.edit import add_value, set_secret, set_value
+from hermes.config.edit import add_value, set_secret, set_value, update
 from hermes.config.keys import KEYS
 from hermes.errors import ConfigError, StoreUnavailable, UnknownName, UsageError
 
@@ -268,7 +268,7 @@ def test_a_home_one_may_not_write_is_unavailable(tmp_path, unprivileged):
 
 
 def test_writers_at_once_lose_no_change(tmp_path):
-    paths = [path for path, key in KEYS.items() if isinstance(key.default, str)]
+    paths = [path for path, key in KEYS.items() if key.default == ""]
     code = "import sys, hermes.config.edit as edit; edit.set_value(*sys.argv[1:], sys.argv[2])"
     writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), path]) for path in paths]
     assert [writer.wait(60) for writer in writers] == [0] * len(paths)
@@ -353,3 +353,89 @@ def test_a_list_of_texts_is_set_as_one(tmp_path):
     assert value_of(tmp_path, "approvals.deny") == ("git push*, or so",)
     set_value(str(tmp_path), "approvals.deny", "rm *")
     assert value_of(tmp_path, "approvals.deny") == ("rm *",)
+
+
+LISTED = """\
+# Mine.
+plugins:   # extensions
+  enabled:  # in use
+    - a   # the first
+    # about c
+    - c
+
+# The web.
+web:
+  backend: exa
+"""
+
+
+def plugins(**section):
+    return lambda old: {**old, **section}
+
+
+@pytest.mark.parametrize(
+    ("section", "old", "new"),
+    [
+        ({"enabled": ["a", "b", "c"]}, "    - c\n", "    - b\n    - c\n"),
+        ({"enabled": ["a", "c", "d"]}, "    - c\n", "    - c\n    - d\n"),
+        ({"enabled": ["a"]}, "    - c\n", ""),
+        ({"enabled": ["c", "a"]}, "", ""),
+        ({"disabled": ["x"]}, "    - c\n", "    - c\n  disabled:\n    - x\n"),
+        (
+            {"entries": {"a/b": {"granted": [], "hash": "1e5", "settings": {"on": True, "n": 1.5}}}},
+            "    - c\n",
+            (
+                '    - c\n  entries:\n    a/b:\n      granted: []\n      hash: "1e5"\n'
+                "      settings:\n        on: true\n        n: 1.5\n"
+            ),
+        ),
+    ],
+)
+def test_a_section_is_changed_where_it_must_be_and_nowhere_else(tmp_path, section, old, new):
+    path = tmp_path / "config.yaml"
+    path.write_text(LISTED)
+    update(str(tmp_path), "plugins", plugins(**section))
+    if old:
+        assert path.read_text() == LISTED.replace(old, new)
+    found = tree.read(path.read_text(), "f")
+    assert all(found[f"plugins.{name}"].bare() == value for name, value in section.items())
+    assert path.read_text().endswith("\n\n# The web.\nweb:\n  backend: exa\n")
+
+
+def test_a_comment_beside_an_item_goes_with_it_and_one_of_its_own_line_stays(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(LISTED.replace("  - a ", "  - Z\n    - a "))
+    update(str(tmp_path), "plugins", plugins(enabled=["Z", "c"]))
+    assert "the first" not in path.read_text()
+    assert "    # about c\n    - c\n" in path.read_text()
+
+
+def test_text_becomes_a_list_and_an_empty_file_gets_its_section(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("plugins: {enabled: 'a, b'}\n")
+    update(str(tmp_path), "plugins", plugins(enabled=["a", "b", "c"]))
+    assert tree.read(path.read_text(), "f")["plugins.enabled"].bare() == ["a", "b", "c"]
+    path.unlink()
+    update(str(tmp_path), "plugins", plugins(enabled=["a"]))
+    assert path.read_text() == "plugins:\n  enabled:\n  - a\n"
+
+
+def test_a_change_that_would_lose_a_comment_is_refused(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(LISTED)
+    with pytest.raises(ConfigError, match="without touching the rest"):
+        update(str(tmp_path), "plugins", plugins(enabled=["c"]))
+    assert path.read_text() == LISTED
+
+
+NAME = st.from_regex(r"[a-z][a-z0-9/_-]{0,8}", fullmatch=True)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(before=st.lists(NAME, unique=True), after=st.lists(NAME, unique=True))
+def test_any_list_can_become_any_other(tmp_path, before, after):
+    path = tmp_path / "config.yaml"
+    path.unlink(missing_ok=True)
+    update(str(tmp_path), "plugins", plugins(enabled=sorted(before)))
+    update(str(tmp_path), "plugins", plugins(enabled=sorted(after)))
+    assert tree.read(path.read_text(), "f")["plugins.enabled"].bare() == sorted(after)
