@@ -2,9 +2,7 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Sequence
 
 from hermes import discover
 from hermes.agent import prompt
@@ -15,14 +13,13 @@ from hermes.agent.conversation import Conversation
 from hermes.agent.means import Means
 from hermes.agent.send import ModelClient
 from hermes.agent.untrusted import Guard
-from hermes.app.choosing import Chooser
 from hermes.app.dialogue import Dialogue, Journal, Terms
 from hermes.app.services import Services, working_folder
 from hermes.config import Config
 from hermes.errors import StoreError
 from hermes.events import Notice
 from hermes.messages import Message, Usage
-from hermes.protocols import Approver, Endpoint, Expectation, Provider, ProviderTransport, Wire
+from hermes.protocols import Approver, Endpoint, Provider, ProviderTransport, Wire
 from hermes.providers.base import Choice
 from hermes.store import Session, Store, new_session_id
 from hermes.store.notebook import Notebook
@@ -35,7 +32,7 @@ class Runtime:
     def __init__(self, config: Config, approve: Approver | None = None) -> None:
         self.config = config
         self.services = Services(config, approve=approve)
-        self.chooser = Chooser(config, lambda: self.notebook, self.services.wire)
+        self.chooser = self.services.chooser
         self._engines: dict[str, Wire] = {}
         self._tasks: dict[Task, ModelClient] = {}
         self._store: Store | None = None
@@ -48,14 +45,12 @@ class Runtime:
             await engine.close()
         if self._store is not None:
             await self._store.close()
-        if "notebook" in self.__dict__:
-            self.notebook.close()
         await self.services.close()
 
-    @cached_property
+    @property
     def notebook(self) -> Notebook:
         """What earlier runs learned; opened on first use."""
-        return Notebook(os.path.join(self.config.home, "notes.db"))
+        return self.services.notebook
 
     def store(self) -> Store:
         """The sessions; opened on first use, and then what is odd about them is noted."""
@@ -80,7 +75,7 @@ class Runtime:
         return Dialogue(session, conversation, means, journal, is_new=terms.session is None)
 
     def _means(self, terms: Terms, endpoint: Endpoint) -> Means:
-        settings = self.config.agent
+        settings, schema = self.config.agent, terms.output_schema
         chosen = self._model(endpoint)
         is_priced = terms.priced or settings.max_cost is not None or endpoint.provider.engine is not None
         return Means(
@@ -94,7 +89,7 @@ class Runtime:
                 dollars=settings.max_cost,
                 seconds=settings.max_seconds,
             ),
-            expectation=_expectation(terms.output_schema),
+            expectation=None if schema is None else self.services.expectation(schema),
             price=self._price if is_priced else None,
             window=self._window,
             effort=terms.effort or self.config.model.effort,
@@ -150,14 +145,6 @@ class Runtime:
     def _fallback(self, name: str) -> ModelClient:
         """A model to fall back on, with a key and an address of its own."""
         return self._model(self.chooser.choose_stand_in(name).endpoint)
-
-
-def _expectation(schema: Mapping[str, Any] | None) -> Expectation | None:
-    """Loaded on use: a validator is more than most questions need."""
-    if schema is None:
-        return None
-    made: Expectation = discover.module("hermes.agent.structured").SchemaExpectation(schema)
-    return made
 
 
 def _new_session(endpoint: Endpoint) -> Session:

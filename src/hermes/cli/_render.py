@@ -97,7 +97,7 @@ class TextRenderer:
         elif answer.text:
             self._border.show(f"{answer.text}\n")
         if answer.citations:
-            lines = (_source_line(cited) for cited in answer.citations)
+            lines = (source_line(cited) for cited in answer.citations)
             self._border.show("\n" + "".join(lines))
 
     def _write(self, text: str) -> None:
@@ -200,7 +200,8 @@ def _encode_error(error: object) -> dict[str, str | None]:
     return {"type": type(error).__name__, "message": str(error), "hint": error.hint}
 
 
-def _source_line(cited: Citation) -> str:
+def source_line(cited: Citation) -> str:
+    """A source as it stands under an answer."""
     doubt = "" if cited.verified else "  (not verified)"
     return f"[{cited.n}] {cited.title or cited.url}  {cited.url}{doubt}\n"
 

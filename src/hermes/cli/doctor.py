@@ -18,7 +18,7 @@ from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
-from hermes.errors import ConfigError, HermesError, HttpStatus, InvalidResponse, UsageError
+from hermes.errors import ConfigError, HermesError, HttpStatus, InvalidResponse, NotConfigured, UsageError
 from hermes.tools.web import select
 
 REACHED_WITHIN = 3.0
@@ -60,6 +60,7 @@ async def _examine(offline: bool) -> list[Row]:
             ("fallback", _fallback),
             ("provider files", _provider_files),
             ("search", _backends),
+            ("x_search", _x_search),
             ("documents", _documents),
             ("sessions", _sessions),
             ("lessons", _lessons),
@@ -143,6 +144,19 @@ async def _backends(runtime: Runtime) -> Row:
     search, extract = runtime.services.web.served_by
     known = ", ".join(select.names())
     return Row("search", "ok", f"search with {search}, extract with {extract} (known: {known})")
+
+
+async def _x_search(runtime: Runtime) -> Row:
+    """Whether X can be searched, and by which credential."""
+    try:
+        account = runtime.services.x_account()
+    except ConfigError as error:
+        is_wanted = runtime.config.x_search.credential_source != "auto" or not isinstance(
+            error, NotConfigured
+        )
+        return Row("x_search", "warning" if is_wanted else "ok", f"not offered: {error}", error.hint)
+    where = f"{account.terms.model} at {account.endpoint.base_url}"
+    return Row("x_search", "ok", f"{where}, with the API key in `{account.key_name}`")
 
 
 async def _documents(runtime: Runtime) -> Row:

@@ -15,7 +15,7 @@ files         bounded reads, atomic writes
 from hermes.config.environment import Environment
 from hermes.config.loading import load
 from hermes.config.secret import Redactor, Secret
-from hermes.config.settings import AgentSettings, Config, ModelSettings, Origin, WebSettings
+from hermes.config.settings import AgentSettings, Config, ModelSettings, Origin, WebSettings, XSearchSettings
 
 __all__ = [
     "AgentSettings",
@@ -26,5 +26,6 @@ __all__ = [
     "Redactor",
     "Secret",
     "WebSettings",
+    "XSearchSettings",
     "load",
 ]

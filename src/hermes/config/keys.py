@@ -6,9 +6,9 @@ from typing import Any, get_args
 import msgspec
 
 from hermes.config.secret import Secret
-from hermes.config.settings import SECTIONS, AtLeastOne, Names, NotNegative
+from hermes.config.settings import SECTIONS, AtLeastOne, Names, NotNegative, XEffort
 from hermes.errors import ConfigError, UnknownName
-from hermes.protocols import Effort
+from hermes.protocols import CredentialSource, Effort
 
 _LONGEST_SHOWN = 40
 _SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -127,11 +127,16 @@ def _switch(value: object) -> bool:
     raise ValueError("`true` or `false`")
 
 
-def _effort(value: object) -> str:
-    levels = get_args(Effort)
-    if value in levels:
-        return str(value)
-    raise ValueError("one of " + ", ".join(f"`{level}`" for level in levels))
+def _one_of(kind: object) -> Callable[[Any], object]:
+    """The check of a setting that has a few names for values."""
+    choices = get_args(kind)
+
+    def check(value: object) -> object:
+        if value in choices:
+            return value
+        raise ValueError("one of " + ", ".join(f"`{choice}`" for choice in choices))
+
+    return check
 
 
 _CHECKS: Mapping[object, Callable[[Any], object]] = {
@@ -141,7 +146,9 @@ _CHECKS: Mapping[object, Callable[[Any], object]] = {
     AtLeastOne | None: _positive,
     NotNegative | None: _not_negative,
     bool: _switch,
-    Effort | None: _effort,
+    Effort | None: _one_of(Effort),
+    XEffort | None: _one_of(XEffort),
+    CredentialSource: _one_of(CredentialSource),
     Secret | None: _secret,
     Names: _names,
 }

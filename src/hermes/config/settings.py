@@ -7,11 +7,12 @@ import msgspec
 
 from hermes.config.environment import Environment
 from hermes.config.secret import Redactor, Secret
-from hermes.protocols import Effort
+from hermes.protocols import CredentialSource, Effort
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Names = tuple[str, ...]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+XEffort = Literal["low", "medium", "high", "xhigh"]
 
 
 class ModelSettings(msgspec.Struct, frozen=True):
@@ -35,12 +36,20 @@ class WebSettings(msgspec.Struct, frozen=True):
     extract_char_limit: int = 15000
 
 
+class XSearchSettings(msgspec.Struct, frozen=True):
+    credential_source: CredentialSource = "auto"
+    model: str = "grok-4.5"
+    reasoning_effort: XEffort | None = None
+    timeout_seconds: int = 180
+    retries: int = 2
+
+
 class AgentSettings(msgspec.Struct, frozen=True):
     max_turns: AtLeastOne = 50
     max_tokens: AtLeastOne | None = None
     max_cost: NotNegative | None = None
     max_seconds: NotNegative | None = None
-    tools: Names = ("web",)
+    tools: Names = ("web", "x_search")
 
 
 class AuxiliarySettings(msgspec.Struct, frozen=True):
@@ -57,6 +66,7 @@ class AuxiliarySettings(msgspec.Struct, frozen=True):
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "model": ModelSettings,
     "web": WebSettings,
+    "x_search": XSearchSettings,
     "agent": AgentSettings,
     "auxiliary": AuxiliarySettings,
 }
@@ -75,6 +85,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     home: str
     model: ModelSettings = ModelSettings()
     web: WebSettings = WebSettings()
+    x_search: XSearchSettings = XSearchSettings()
     agent: AgentSettings = AgentSettings()
     auxiliary: AuxiliarySettings = AuxiliarySettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
