@@ -18,7 +18,7 @@ from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
-from hermes.errors import ConfigError, HermesError, HttpStatus, InvalidResponse, NotConfigured, UsageError
+from hermes.errors import ConfigError, HermesError, HttpStatus, InvalidResponse, UsageError
 from hermes.tools.web import select
 
 REACHED_WITHIN = 3.0

@@ -51,7 +51,9 @@ def command(as_json: bool, **options: Any) -> None:
 
 def _asked(options: Mapping[str, Any]) -> Given:
     """What the options of the command ask for."""
-    told = {name: storable(value) if isinstance(value, str) else value for name, value in options.items()}
+    told: dict[str, Any] = {
+        name: storable(value) if isinstance(value, str) else value for name, value in options.items()
+    }
     return Given(
         query=told["query"],
         allowed_x_handles=_handles(told["allow"]),
