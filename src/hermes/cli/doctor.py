@@ -20,6 +20,7 @@ from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 from hermes.errors import ConfigError, HermesError, HttpStatus, InvalidResponse, UsageError
 from hermes.tools.web import select
+from hermes.tools.x_search.account import PROVIDER
 
 REACHED_WITHIN = 3.0
 MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
@@ -151,10 +152,9 @@ async def _x_search(runtime: Runtime) -> Row:
     try:
         account = runtime.services.x_account()
     except ConfigError as error:
-        is_wanted = runtime.config.x_search.credential_source != "auto" or not isinstance(
-            error, NotConfigured
-        )
-        return Row("x_search", "warning" if is_wanted else "ok", f"not offered: {error}", error.hint)
+        is_tried = runtime.chooser.resolver().may_have_key(PROVIDER)
+        is_meant = is_tried or runtime.config.x_search.credential_source != "auto"
+        return Row("x_search", "warning" if is_meant else "ok", f"not offered: {error}", error.hint)
     where = f"{account.terms.model} at {account.endpoint.base_url}"
     return Row("x_search", "ok", f"{where}, with the API key in `{account.key_name}`")
 

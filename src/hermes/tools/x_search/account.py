@@ -10,10 +10,8 @@ from hermes.protocols import CredentialSource, Endpoint
 PROVIDER = "xai"
 LEAST_SECONDS = 30
 
-_BOTH_WAYS = (
-    "set `XAI_API_KEY` in the environment or with `hermes config set XAI_API_KEY`; the other way, signing in "
-    "with xAI OAuth, is not in this version"
-)
+_NONE = "No xAI credentials"
+_NO_OAUTH = "signing in with xAI OAuth is not in this version"
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,12 +47,12 @@ def open_account(terms: Terms, find_key: Callable[[str], tuple[Endpoint, str] | 
     """
     if terms.source == "oauth":
         raise NotConfigured(
-            "No xAI credentials: `x_search.credential_source` is `oauth`, and signing in with xAI OAuth "
-            "is not in this version",
+            f"{_NONE}: `x_search.credential_source` is `oauth`, and {_NO_OAUTH}",
             hint="set `XAI_API_KEY`, and run `hermes config set x_search.credential_source api_key`",
         )
     found = find_key(PROVIDER)
     if found is None:
-        raise NotConfigured(f"No xAI credentials: {_BOTH_WAYS}")
+        hint = f"set `XAI_API_KEY`, or store it with `hermes config set XAI_API_KEY`; {_NO_OAUTH}"
+        raise NotConfigured(_NONE, hint=hint)
     floors = {"seconds": max(terms.seconds, LEAST_SECONDS), "retries": max(terms.retries, 0)}
     return Account(*found, msgspec.structs.replace(terms, **floors))
