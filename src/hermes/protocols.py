@@ -18,6 +18,8 @@ ApiMode = Literal["chat_completions", "anthropic_messages", "codex_responses", "
 AuthStyle = Literal["bearer", "x-api-key", "api-key", "none"]
 ToolChoice = Literal["auto", "none", "required"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+CredentialSource = Literal["auto", "oauth", "api_key"]
+"""How a tool that has an account with a vendor gets into it."""
 
 
 class Revealable(Protocol):

@@ -271,6 +271,7 @@ ASKED = {
     "How do I show a picture to a model from Python?": "guides/embedding",
     "How do I see which tools are offered?": "guides/local-tools",
     "What does RateLimited mean?": "reference/errors",
+    "How do I search X?": "guides/search-x",
 }
 
 

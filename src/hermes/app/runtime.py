@@ -2,9 +2,8 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import Any
 
 import msgspec
 
@@ -20,7 +19,6 @@ from hermes.agent.guardrail import Thresholds
 from hermes.agent.means import Means
 from hermes.agent.send import ModelClient
 from hermes.agent.untrusted import Guard
-from hermes.app.choosing import Chooser
 from hermes.app.dialogue import Dialogue, Journal, Terms
 from hermes.app.plugins import Plugins
 from hermes.app.services import Services, working_folder
@@ -32,7 +30,6 @@ from hermes.protocols import (
     ApprovalListener,
     Approver,
     Endpoint,
-    Expectation,
     Provider,
     ProviderTransport,
     Wire,
@@ -64,7 +61,7 @@ class Runtime:
         self._approve = approve
         self._yes = yes
         self._listeners = listeners
-        self.chooser = Chooser(config, lambda: self.notebook, self.services.wire)
+        self.chooser = self.services.chooser
         self.hooks = self.services.hooks
         self._engines: dict[str, Wire] = {}
         self._tasks: dict[Task, ModelClient] = {}
@@ -80,14 +77,12 @@ class Runtime:
             await self._store.close()
         if "plugins" in self.__dict__:
             self.plugins.note(self.notebook)
-        if "notebook" in self.__dict__:
-            self.notebook.close()
         await self.services.close()
 
-    @cached_property
+    @property
     def notebook(self) -> Notebook:
         """What earlier runs learned; opened on first use."""
-        return Notebook(os.path.join(self.config.home, "notes.db"))
+        return self.services.notebook
 
     @cached_property
     def plugins(self) -> Plugins:
@@ -123,7 +118,7 @@ class Runtime:
         return Dialogue(session, conversation, means, journal, is_new=terms.session is None, lend=lend)
 
     def _means(self, terms: Terms, endpoint: Endpoint) -> Means:
-        settings = self.config.agent
+        settings, schema = self.config.agent, terms.output_schema
         chosen = self._model(endpoint)
         is_priced = terms.priced or settings.max_cost is not None or endpoint.provider.engine is not None
         return Means(
@@ -138,7 +133,7 @@ class Runtime:
                 dollars=settings.max_cost,
                 seconds=settings.max_seconds,
             ),
-            expectation=_expectation(terms.output_schema),
+            expectation=None if schema is None else self.services.expectation(schema),
             price=self._price if is_priced else None,
             thresholds=Thresholds(**msgspec.structs.asdict(self.config.tool_loop_guardrails)),
             hooks=self.hooks,
@@ -239,14 +234,6 @@ class Runtime:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-def _expectation(schema: Mapping[str, Any] | None) -> Expectation | None:
-    """Loaded on use: a validator is more than most questions need."""
-    if schema is None:
-        return None
-    made: Expectation = discover.module("hermes.agent.structured").SchemaExpectation(schema)
-    return made
 
 
 def _new_session(endpoint: Endpoint) -> Session:

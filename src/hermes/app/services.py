@@ -1,19 +1,27 @@
 """What tools and web backends may use, made from settings when first asked for."""
 
 import os
+from collections.abc import Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from hermes import __version__, discover
+from hermes.app.choosing import Chooser
 from hermes.config import Config
 from hermes.events import Notice
 from hermes.hooks import HookHost
 from hermes.index import Index, manual_folder
-from hermes.protocols import Wire, current_call
+from hermes.protocols import Expectation, Wire, current_call
+from hermes.store.notebook import Notebook
 from hermes.tools.memory.facts import Memory
 from hermes.tools.places import Places
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
 from hermes.tools.web.select import choose
+from hermes.tools.x_search.account import Account, Terms, open_account
+
+if TYPE_CHECKING:
+    from hermes.net.retry import RetryPolicy
 
 
 class Services:
@@ -29,6 +37,8 @@ class Services:
         self.notices: list[Notice] = []
         plugins = config.plugins
         self.hooks = HookHost(mode=plugins.mode, timeout=plugins.timeout, warn=self._warn, redact=self.redact)
+        self.chooser = Chooser(config, lambda: self.notebook, self.wire)
+        self._wires: dict[RetryPolicy | None, Wire] = {}
 
     def _warn(self, text: str) -> None:
         self.notices.append(Notice(text, hint="`hermes plugins stats` shows how plugins fare"))
@@ -46,6 +56,11 @@ class Services:
             },
         )
         return next((answer.value for answer in heard if isinstance(answer.value, str)), output)
+
+    @cached_property
+    def notebook(self) -> Notebook:
+        """What earlier runs learned; opened on first use."""
+        return Notebook(os.path.join(self._config.home, "notes.db"))
 
     @cached_property
     def places(self) -> Places:
@@ -82,21 +97,46 @@ class Services:
             char_limit=web.extract_char_limit,
         )
 
-    def wire(self) -> Wire:
-        return self._sockets
+    def x_account(self) -> Account:
+        """What X is searched with; raises `ConfigError` when something is missing for it."""
+        return self._x_account
 
     @cached_property
-    def _sockets(self) -> Wire:
-        # Loaded here because a run without a server never needs it, and it costs more than all else.
-        policy = discover.module("hermes.net.retry").RetryPolicy(patience=self._config.model.patience)
-        client = discover.module("hermes.net.client").Client
-        wire: Wire = client(user_agent=f"hermes/{__version__}", retry=policy)
-        return wire
+    def _x_account(self) -> Account:
+        settings = self._config.x_search
+        terms = Terms(
+            source=settings.credential_source,
+            model=settings.model,
+            effort=settings.reasoning_effort,
+            seconds=settings.timeout_seconds,
+            retries=settings.retries,
+            patience=self._config.model.patience,
+        )
+        return open_account(terms, self.chooser.find_key)
+
+    def expectation(self, schema: Mapping[str, Any]) -> Expectation:
+        """What an answer must be to keep a JSON Schema; raises `UsageError` when it is none."""
+        # Loaded on use: a validator is more than most questions need.
+        made: Expectation = discover.module("hermes.agent.structured").SchemaExpectation(schema)
+        return made
+
+    def wire(self, policy: "RetryPolicy | None" = None) -> Wire:
+        """The way to any server; with a policy, one that tries again as the policy says."""
+        if policy not in self._wires:
+            # Loaded here because a run without a server never needs it, and it costs more than all else.
+            retry = policy or discover.module("hermes.net.retry").RetryPolicy(
+                patience=self._config.model.patience
+            )
+            client = discover.module("hermes.net.client").Client
+            self._wires[policy] = client(user_agent=f"hermes/{__version__}", retry=retry)
+        return self._wires[policy]
 
     async def close(self) -> None:
         self.hooks.close()
-        if "_sockets" in self.__dict__:
-            await self._sockets.close()
+        for wire in self._wires.values():
+            await wire.close()
+        if "notebook" in self.__dict__:
+            self.notebook.close()
         if "_index" in self.__dict__:
             self._index.close()
 

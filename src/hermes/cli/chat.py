@@ -18,6 +18,7 @@ from hermes.cli._json import show_json
 from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
+from hermes.cli._schema import read_schema
 from hermes.cli._settings import read_settings
 from hermes.errors import HermesError, UsageError
 from hermes.messages import Image
@@ -105,7 +106,7 @@ def _begin(runner: asyncio.Runner, runtime: Runtime, options: Options) -> Dialog
         history=runner.run(runtime.store().messages(session.id)) if session else (),
         max_turns=options.max_turns,
         effort=options.effort,
-        output_schema=_read_schema(options.schema) if options.schema else None,
+        output_schema=read_schema(options.schema) if options.schema else None,
         platform="cli",
         priced=options.as_json or options.json_lines,
     )
@@ -183,21 +184,6 @@ def _show_reasons(reasons: Sequence[Reason], *, as_json: bool) -> int:
         value = one_line(msgspec.json.encode(reason.value).decode(), SHOWN_VALUE)
         border().show(f"{reason.field}: {value}\n    because of {', '.join(reason.because)}\n")
     return 0
-
-
-def _read_schema(path: str) -> dict[str, Any]:
-    try:
-        with open(path, "rb") as file:
-            schema = msgspec.json.decode(file.read())
-    except OSError as error:
-        raise UsageError(
-            f"cannot read `{path}`: {error.strerror}", hint="name a file that is there"
-        ) from error
-    except msgspec.DecodeError as error:
-        raise UsageError(f"`{path}` is not JSON: {error}", hint="a schema is a JSON object") from error
-    if not isinstance(schema, dict):
-        raise UsageError(f"`{path}` is not a JSON object", hint='begin with `{"type": "object"}`')
-    return schema
 
 
 def _tool_names(given: Sequence[str]) -> tuple[str, ...] | None:

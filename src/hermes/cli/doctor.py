@@ -20,6 +20,7 @@ from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 from hermes.errors import ConfigError, HermesError, HttpStatus, InvalidResponse, UsageError
 from hermes.tools.web import select
+from hermes.tools.x_search.account import PROVIDER
 
 REACHED_WITHIN = 3.0
 MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
@@ -60,6 +61,7 @@ async def _examine(offline: bool) -> list[Row]:
             ("fallback", _fallback),
             ("provider files", _provider_files),
             ("search", _backends),
+            ("x_search", _x_search),
             ("documents", _documents),
             ("sessions", _sessions),
             ("lessons", _lessons),
@@ -143,6 +145,18 @@ async def _backends(runtime: Runtime) -> Row:
     search, extract = runtime.services.web.served_by
     known = ", ".join(select.names())
     return Row("search", "ok", f"search with {search}, extract with {extract} (known: {known})")
+
+
+async def _x_search(runtime: Runtime) -> Row:
+    """Whether X can be searched, and by which credential."""
+    try:
+        account = runtime.services.x_account()
+    except ConfigError as error:
+        is_tried = runtime.chooser.resolver().may_have_key(PROVIDER)
+        is_meant = is_tried or runtime.config.x_search.credential_source != "auto"
+        return Row("x_search", "warning" if is_meant else "ok", f"not offered: {error}", error.hint)
+    where = f"{account.terms.model} at {account.endpoint.base_url}"
+    return Row("x_search", "ok", f"{where}, with the API key in `{account.key_name}`")
 
 
 async def _documents(runtime: Runtime) -> Row:

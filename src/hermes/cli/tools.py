@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import click
 import msgspec
 
-from hermes.app.services import Services
+from hermes.app import Runtime
 from hermes.cli._border import border, one_line
 from hermes.cli._json import json_option, show_json
+from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 from hermes.cli._table import table
 from hermes.errors import UnknownName
@@ -34,7 +35,7 @@ def command(as_json: bool) -> None:
     """See every tool with its toolset, whether the settings offer it, and what it lacks."""
     config = read_settings()
     wanted = config.agent.tools
-    rows = _rows(Services(config), _offered(wanted))
+    rows = run_in_loop(_rows(Runtime(config), _offered(wanted)))
     if as_json:
         show_json({"chosen": wanted, "tools": rows})
         return
@@ -57,8 +58,9 @@ def _offered(wanted: Sequence[str]) -> set[str]:
     return offered
 
 
-def _rows(services: Services, offered: set[str]) -> list[Row]:
-    lacks = Toolbox(all_tools(), services).why_not()
+async def _rows(runtime: Runtime, offered: set[str]) -> list[Row]:
+    async with runtime:
+        lacks = Toolbox(all_tools(), runtime.services).why_not()
     rows = [
         Row(
             toolset=tool.toolset,

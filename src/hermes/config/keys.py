@@ -14,9 +14,10 @@ from hermes.config.settings import (
     Patterns,
     PluginEntries,
     PluginMode,
+    XEffort,
 )
 from hermes.errors import ConfigError, UnknownName
-from hermes.protocols import Effort
+from hermes.protocols import CredentialSource, Effort
 
 _LONGEST_SHOWN = 40
 _SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -155,19 +156,21 @@ def _switch(value: object) -> bool:
     raise ValueError("`true` or `false`")
 
 
-def _effort(value: object) -> str:
-    return _one_of(get_args(Effort), value)
+def _one_of(kind: object) -> Callable[[Any], object]:
+    """The check of a setting that has a few names for values."""
+    choices = get_args(kind)
+
+    def check(value: object) -> object:
+        if value in choices:
+            return value
+        raise ValueError("one of " + ", ".join(f"`{choice}`" for choice in choices))
+
+    return check
 
 
-def _mode(value: object) -> str:
+def _mode(value: object) -> object:
     # YAML takes a bare `off` for a switch in one of its versions, and so do people.
-    return _one_of(get_args(PluginMode), "off" if value is False else value)
-
-
-def _one_of(choices: tuple[str, ...], value: object) -> str:
-    if value in choices:
-        return str(value)
-    raise ValueError("one of " + ", ".join(f"`{choice}`" for choice in choices))
+    return _one_of(PluginMode)("off" if value is False else value)
 
 
 def _entries(value: object) -> PluginEntries:
@@ -185,7 +188,9 @@ _CHECKS: Mapping[object, Callable[[Any], object]] = {
     AtLeastOne | None: _positive,
     NotNegative | None: _not_negative,
     bool: _switch,
-    Effort | None: _effort,
+    Effort | None: _one_of(Effort),
+    XEffort | None: _one_of(XEffort),
+    CredentialSource: _one_of(CredentialSource),
     Secret | None: _secret,
     Names: _names,
     Patterns: _patterns,

@@ -7,13 +7,14 @@ import msgspec
 
 from hermes.config.environment import Environment
 from hermes.config.secret import Redactor, Secret
-from hermes.protocols import Effort
+from hermes.protocols import CredentialSource, Effort
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Names = tuple[str, ...]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="texts, which may hold commas")]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 PluginMode = Literal["full", "observe", "off"]
+XEffort = Literal["low", "medium", "high", "xhigh"]
 
 
 class ModelSettings(msgspec.Struct, frozen=True):
@@ -37,13 +38,21 @@ class WebSettings(msgspec.Struct, frozen=True):
     extract_char_limit: int = 15000
 
 
+class XSearchSettings(msgspec.Struct, frozen=True):
+    credential_source: CredentialSource = "auto"
+    model: str = "grok-4.5"
+    reasoning_effort: XEffort | None = None
+    timeout_seconds: int = 180
+    retries: int = 2
+
+
 class AgentSettings(msgspec.Struct, frozen=True):
     max_turns: AtLeastOne = 50
     max_tokens: AtLeastOne | None = None
     max_cost: NotNegative | None = None
     max_seconds: NotNegative | None = None
     max_verify_nudges: int = 3
-    tools: Names = ("web",)
+    tools: Names = ("web", "x_search")
 
 
 class AuxiliarySettings(msgspec.Struct, frozen=True):
@@ -114,6 +123,7 @@ class PluginSettings(msgspec.Struct, frozen=True):
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "model": ModelSettings,
     "web": WebSettings,
+    "x_search": XSearchSettings,
     "agent": AgentSettings,
     "auxiliary": AuxiliarySettings,
     "approvals": ApprovalSettings,
@@ -135,6 +145,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     home: str
     model: ModelSettings = ModelSettings()
     web: WebSettings = WebSettings()
+    x_search: XSearchSettings = XSearchSettings()
     agent: AgentSettings = AgentSettings()
     auxiliary: AuxiliarySettings = AuxiliarySettings()
     approvals: ApprovalSettings = ApprovalSettings()

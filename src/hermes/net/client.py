@@ -130,9 +130,18 @@ class Client:
                 raise faults.deadline_passed("first byte", deadlines.first_byte, where.origin) from None
             raise faults.deadline_passed("total", deadlines.total, where.origin) from None
         reply = Reply(response, request, where.origin, self._caps, total_at)
-        if 200 <= reply.status < 300:
-            return reply
-        raise await self._refusal(reply, where)
+        if not 200 <= reply.status < 300:
+            raise await self._refusal(reply, where)
+        if self._retry.whole:
+            await self._load(reply)
+        return reply
+
+    async def _load(self, reply: Reply) -> None:
+        try:
+            await reply.load()
+        except BaseException:
+            reply.close()
+            raise
 
     async def _refusal(self, reply: Reply, where: Target) -> HttpStatus:
         """The error of a reply that is not a success; its connection is closed or back in the pool."""

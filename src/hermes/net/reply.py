@@ -40,7 +40,7 @@ class Reply:
 
     __slots__ = (
         "_caps", "_content", "_inflater", "_loop", "_origin", "_request", "_response", "_timer", "_total_at",
-        "_waiting_since", "headers", "status",
+        "_waiting_since", "_whole", "headers", "status",
     )  # fmt: skip
 
     def __init__(
@@ -58,9 +58,16 @@ class Reply:
         self._inflater: Inflater | None = None
         self._waiting_since: float | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._whole: bytes | None = None
+
+    async def load(self) -> None:
+        """Take the whole body now; `read` gives it later."""
+        self._whole = await self.read()
 
     async def read(self) -> bytes:
         """The whole body, within the caps."""
+        if self._whole is not None:
+            return self._whole
         chunks: list[bytes] = []
         size = 0
         caps = self._caps

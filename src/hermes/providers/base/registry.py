@@ -79,10 +79,14 @@ class Registry:
         """
         found: list[Provider] = []
         for name in self.names():
-            if any(not source.is_ours or tells(self._text(source)) for source in self._sources[name]):
+            if self.says(name, tells):
                 with suppress(ConfigError):  # it is one of `problems`
                     found.append(self._load(name).provider)
         return tuple(found)
+
+    def says(self, name: str, tells: Callable[[str], bool]) -> bool:
+        """Whether the file of a provider says this; of one that is no file of Hermes itself, it may."""
+        return any(not source.is_ours or tells(self._text(source)) for source in self._sources[name])
 
     def owners(self, model: str) -> tuple[Provider, ...]:
         """The providers that list a model of this name."""
