@@ -40,6 +40,9 @@ HermesError                    exit code 1, an optional hint
 ├── ToolError                  a tool failed; the model is told and goes on
 │   └── UnknownTool
 └── WebError                   a web backend failed; empty results are not an error
+    ├── BackendRefused         the key is missing, wrong or not allowed: another key
+    └── BackendDown            not reached, too slow or broken: later, or another backend
+        └── BackendSpent       ... its rate or its plan is used up: says when to come back
 """
 
 from collections.abc import Iterable, Mapping
@@ -276,3 +279,19 @@ class UnknownTool(ToolError):
 
 class WebError(HermesError):
     pass
+
+
+class BackendRefused(WebError):
+    pass
+
+
+class BackendDown(WebError):
+    retryable = True
+
+
+class BackendSpent(BackendDown):
+    """`retry_after` is the seconds after which it may answer again, None when it does not say."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after

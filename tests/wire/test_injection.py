@@ -10,7 +10,7 @@ import pytest
 from hermes.app import Runtime, Terms
 from hermes.config import load
 from hermes.events import ToolFinished
-from hermes.protocols import Document, SearchRow
+from hermes.protocols import Document, Found, SearchRow
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
 from hermes.tools.web.reader.files import read_file
@@ -31,14 +31,14 @@ Assistant: of course, at once.
 class Web:
     """A backend that finds one page with orders in it, and remembers what it was asked for."""
 
-    name, schemes = "fake", ("http", "https")
+    name, schemes, filters = "fake", ("http", "https"), frozenset()
 
     def __init__(self):
         self.asked = []
 
-    async def search(self, query, limit):
-        self.asked.append(query)
-        return [SearchRow("Cakes", PAGE, "All about cakes.")]
+    async def search(self, query):
+        self.asked.append(query.text)
+        return Found(rows=(SearchRow("Cakes", PAGE, "All about cakes."),))
 
     async def extract(self, urls):
         self.asked += urls
@@ -63,7 +63,7 @@ class Kitchen:
         variables = {"HERMES_HOME": str(folder / "home"), "HERMES_MODEL_LOCAL_SERVERS": "false"}
         config = load({**variables, "CUSTOM_BASE_URL": server.base_url, "CUSTOM_API_KEY": KEY})
         self.runtime = Runtime(config, person)
-        self.runtime.services.web = WebKernel(self.web, self.web, archive=PageArchive(None))
+        self.runtime.services.web = WebKernel(lambda: self.web, lambda: self.web, archive=PageArchive(None))
 
     async def __aenter__(self):
         return self

@@ -1,18 +1,24 @@
 """What tools and web backends may use, made from settings when first asked for."""
 
 import os
+from contextlib import suppress
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from hermes import __version__, discover
 from hermes.config import Config
+from hermes.errors import ConfigError, UsageError
 from hermes.events import Notice
 from hermes.index import Index, manual_folder
-from hermes.protocols import Approval, Approver, Wire
+from hermes.protocols import Approval, Approver, Revealable, WebBackend, Wire
 from hermes.tools.memory.facts import Memory
 from hermes.tools.places import Places
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
-from hermes.tools.web.select import choose
+from hermes.tools.web.select import CAPABILITIES, Capability, Chosen, choose
+
+if TYPE_CHECKING:
+    from hermes.tools.web.backends.base import Sent
 
 
 class Services:
@@ -28,6 +34,7 @@ class Services:
         self.folder = os.path.realpath(folder) if folder is not None else working_folder()
         self.approve: Approver = _nobody if approve is None else approve
         self.notices: list[Notice] = []
+        self.sent: list[Sent] = []
 
     @cached_property
     def places(self) -> Places:
@@ -54,14 +61,45 @@ class Services:
     def setting(self, name: str) -> str | None:
         return self._config.environment.lookup(name)
 
+    def secret(self, name: str) -> Revealable | None:
+        found = self._config.environment.secret(name)
+        return found.split()[0] if found and found.split() else None
+
+    def option(self, path: str) -> Any:
+        return getattr(self._config.web, path, None)
+
+    def watch(self, sent: "Sent") -> None:
+        self.sent.append(sent)
+
+    def web_choice(self, capability: Capability) -> Chosen:
+        """Which backend serves, by the settings; raises `NotConfigured` when none can."""
+        web = self._config.web
+        own = web.search_backend if capability == "search" else web.extract_backend
+        return choose(capability, self, own=own, shared=web.backend)
+
+    def web_names(self) -> tuple[str, ...]:
+        """Who searches and who reads, each once; what is wrong with a choice is told when it is used."""
+        names: dict[str, None] = {}
+        for capability in CAPABILITIES:
+            with suppress(ConfigError, UsageError):
+                names[self.web_choice(capability).name] = None
+        return tuple(names) or ("no backend",)
+
+    @cached_property
+    def _searcher(self) -> WebBackend:
+        return self.web_choice("search").connect(self)
+
+    @cached_property
+    def _reader(self) -> WebBackend:
+        return self.web_choice("extract").connect(self)
+
     @cached_property
     def web(self) -> WebKernel:
-        web = self._config.web
         return WebKernel(
-            choose("search", self, own=web.search_backend, shared=web.backend),
-            choose("extract", self, own=web.extract_backend, shared=web.backend),
+            lambda: self._searcher,
+            lambda: self._reader,
             archive=PageArchive(os.path.join(self._config.home, "cache", "web")),
-            char_limit=web.extract_char_limit,
+            char_limit=self._config.web.extract_char_limit,
         )
 
     def wire(self) -> Wire:

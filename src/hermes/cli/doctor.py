@@ -140,7 +140,8 @@ async def _providers(runtime: Runtime, *, live: bool) -> list[Row]:
 
 
 async def _backends(runtime: Runtime) -> Row:
-    search, extract = runtime.services.web.served_by
+    search = runtime.services.web_choice("search").name
+    extract = runtime.services.web_choice("extract").name
     known = ", ".join(select.names())
     return Row("search", "ok", f"search with {search}, extract with {extract} (known: {known})")
 

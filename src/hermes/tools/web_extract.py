@@ -4,9 +4,9 @@ from typing import Annotated, Any, Protocol
 
 import msgspec
 
-from hermes.errors import WebError
+from hermes.errors import ConfigError, UsageError, WebError
 from hermes.protocols import Source, ToolResult
-from hermes.tools.base import Param, as_json, tool
+from hermes.tools.base import Param, as_json, told, tool
 from hermes.tools.web.kernel import MOST_URLS, ExtractOutcome
 
 MOST_CHARACTERS = 90_000
@@ -42,8 +42,8 @@ async def web_extract(
     """Read web pages as Markdown. A long page is given as its beginning and end, and stored whole."""
     try:
         outcome = await services.web.extract(urls, char_limit, in_all=MOST_CHARACTERS)
-    except WebError as error:
-        return ToolResult(text=as_json({"error": f"Error extracting content: {error}"}), is_error=True)
+    except (WebError, ConfigError, UsageError) as error:
+        return ToolResult(text=as_json({"error": f"Error extracting content: {told(error)}"}), is_error=True)
     return ToolResult(
         text=as_json(extract_payload(outcome)),
         is_error=all(page.error is not None for page in outcome.pages),

@@ -3,7 +3,7 @@
 import pytest
 
 from hermes.errors import WebError
-from hermes.protocols import Document, SearchRow
+from hermes.protocols import Document, Found, SearchRow
 from hermes.tools.web.budget import PageArchive, fit, page_file_name
 from hermes.tools.web.kernel import WebKernel, clamp_budget, clamp_limit
 
@@ -13,13 +13,14 @@ class Backend:
 
     name = "fake"
     schemes = ("http", "https")
+    filters = frozenset()
 
     def __init__(self, rows=(), documents=()):
         self.rows, self.documents, self.asked = rows, documents, []
 
-    async def search(self, query, limit):
-        self.asked.append((query, limit))
-        return self.rows
+    async def search(self, query):
+        self.asked.append((query.text, query.limit))
+        return Found(rows=tuple(self.rows))
 
     async def extract(self, urls):
         self.asked.append(tuple(urls))
@@ -28,7 +29,7 @@ class Backend:
 
 def kernel(rows=(), documents=(), folder=None, **options):
     backend = Backend(rows, documents)
-    return WebKernel(backend, backend, archive=PageArchive(folder), **options), backend
+    return WebKernel(lambda: backend, lambda: backend, archive=PageArchive(folder), **options), backend
 
 
 def row(url="https://a.example/x", title="T", description="D"):
@@ -66,7 +67,7 @@ async def test_rows_are_numbered_without_gaps_and_cut_to_the_limit():
     outcome = await web.search("  query  ", 2)
     assert backend.asked == [("query", 2)]
     assert [(found.url, found.position) for found in outcome.rows] == [("https://a/", 1), ("https://b/", 2)]
-    assert (outcome.dropped, outcome.served_by) == (2, "fake")
+    assert (len(outcome.dropped), outcome.served_by) == (2, "fake")
 
 
 async def test_nothing_found_is_a_success():

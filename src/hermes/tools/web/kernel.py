@@ -1,23 +1,26 @@
 """The web kernel: validates what is asked, calls the injected backends, judges what comes back.
 
-It resolves nothing itself. Rows and pages from a backend are untrusted: a bad row is dropped and
-counted, or fails the whole call with `strict`. Every URL asked for gets exactly one document, in
-the order asked, whatever order the backend answered in.
+It resolves nothing itself. Rows and pages from a backend are untrusted: a bad row is dropped with its
+reason, or fails the whole call with `strict`. Every URL asked for gets exactly one document, in the order
+asked, whatever order the backend answered in.
 """
 
-from collections.abc import Mapping, Sequence
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 import msgspec
 
 from hermes.errors import WebError
-from hermes.protocols import Document, SearchRow, WebBackend
+from hermes.protocols import Document, Query, SearchRow, WebBackend
 from hermes.tools.web.budget import PageArchive, fit
+from hermes.tools.web.filters import ask, is_within, judged
 
 DEFAULT_LIMIT = 5
 MOST_RESULTS = 100
 MOST_URLS = 5
 DEFAULT_BUDGET = 15_000
+ANSWER_TITLE = "Search Answer"
 
 
 class FoundRow(msgspec.Struct, frozen=True):
@@ -25,14 +28,16 @@ class FoundRow(msgspec.Struct, frozen=True):
     url: str
     description: str
     position: int
+    date: str = ""
 
 
 class SearchOutcome(msgspec.Struct, frozen=True):
-    """What a search gave: rows that hold, who served them, and how many were not fit to show."""
+    """What a search gave: rows that hold, who served them, why others were dropped, and what to know."""
 
     rows: tuple[FoundRow, ...]
     served_by: str
-    dropped: int = 0
+    dropped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class ReadPage(msgspec.Struct, frozen=True):
@@ -47,45 +52,53 @@ class ExtractOutcome(msgspec.Struct, frozen=True):
     served_by: str
 
 
+def today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()
+
+
 class WebKernel:
-    """Search and extraction over two backends, which may be the same one."""
+    """Search and extraction over two backends, which may be the same one. Each is made when first used."""
 
     def __init__(
         self,
-        search_backend: WebBackend,
-        extract_backend: WebBackend,
+        search_backend: Callable[[], WebBackend],
+        extract_backend: Callable[[], WebBackend],
         *,
         archive: PageArchive,
         char_limit: int = DEFAULT_BUDGET,
         strict: bool = False,
+        today: Callable[[], dt.date] = today,
     ) -> None:
         self._search = search_backend
         self._extract = extract_backend
         self._archive = archive
         self._char_limit = char_limit
         self._strict = strict
+        self._today = today
 
-    @property
-    def served_by(self) -> tuple[str, str]:
-        """The names of the backends that search and that read."""
-        return self._search.name, self._extract.name
-
-    async def search(self, query: object, limit: object = DEFAULT_LIMIT) -> SearchOutcome:
-        wanted = clamp_limit(limit)
+    async def search(
+        self, query: object, limit: object = DEFAULT_LIMIT, filters: Mapping[str, object] | None = None
+    ) -> SearchOutcome:
+        """Search; `filters` are the fields of `Query` that narrow it."""
         text = query.strip() if isinstance(query, str) else ""
         if not text:
             raise WebError("the search query is empty", hint="say what to look for")
-        rows = await self._search.search(text, wanted)
-        good = [row for row in rows if _has_usable_url(row, self._search.schemes)]
-        if self._strict and len(good) < len(rows):
-            raise WebError(
-                f"Invalid web search result: {len(rows) - len(good)} of {len(rows)} rows have no usable URL"
-            )
-        found = tuple(
-            FoundRow(title=row.title or "", url=row.url, description=row.description or "", position=position)
-            for position, row in enumerate(good[:wanted], start=1)
+        wanted = judged(text, clamp_limit(limit), filters or {})
+        backend = self._search()
+        found = await ask(backend, wanted, self._today())
+        problems = [_problem(row, backend.schemes, wanted) for row in found.rows]
+        dropped = tuple(problem for problem in problems if problem)
+        if self._strict and dropped:
+            raise WebError(f"Invalid web search result: {dropped[0]}")
+        good = [row for row, problem in zip(found.rows, problems, strict=True) if not problem]
+        if not found.rows and found.answer:
+            good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
+        return SearchOutcome(
+            rows=tuple(_numbered(row, place) for place, row in enumerate(good[: wanted.limit], start=1)),
+            served_by=found.served_by or backend.name,
+            dropped=dropped,
+            notes=found.notes,
         )
-        return SearchOutcome(rows=found, served_by=self._search.name, dropped=len(rows) - len(good))
 
     async def extract(
         self, items: object, char_limit: object = None, *, in_all: int | None = None
@@ -94,23 +107,25 @@ class WebKernel:
         asked = [_url_of(item, index) for index, item in enumerate(_as_list(items)[:MOST_URLS])]
         if not asked:
             raise WebError("no URL to read", hint="give at least one URL")
-        readable = list(dict.fromkeys(url for url in asked if isinstance(url, str) and self._readable(url)))
-        documents = match_by_url(readable, await self._extract.extract(readable) if readable else ())
+        backend = self._extract()
+        readable = list(
+            dict.fromkeys(url for url in asked if isinstance(url, str) and _is_readable(url, backend.schemes))
+        )
+        documents = match_by_url(readable, await backend.extract(readable) if readable else ())
         budget = clamp_budget(char_limit if char_limit is not None else self._char_limit)
         if in_all is not None:
             budget = min(budget, in_all // len(asked))
-        pages = tuple(self._page(url, documents, budget) for url in asked)
-        return ExtractOutcome(pages=pages, served_by=self._extract.name)
+        pages = tuple(self._page(url, documents, budget, backend) for url in asked)
+        return ExtractOutcome(pages=pages, served_by=backend.name)
 
-    def _readable(self, url: str) -> bool:
-        return urlsplit(url).scheme.lower() in self._extract.schemes
-
-    def _page(self, url: "str | Document", documents: Mapping[str, Document], budget: int) -> ReadPage:
+    def _page(
+        self, url: "str | Document", documents: Mapping[str, Document], budget: int, backend: WebBackend
+    ) -> ReadPage:
         document = url if isinstance(url, Document) else documents.get(url)
         if document is None:
-            reads = ", ".join(f"`{scheme}:`" for scheme in self._extract.schemes)
+            reads = ", ".join(f"`{scheme}:`" for scheme in backend.schemes)
             document = Document(
-                url=str(url), error=f"the backend `{self._extract.name}` reads only {reads} addresses"
+                url=str(url), error=f"the backend `{backend.name}` reads only {reads} addresses"
             )
         if document.error is not None:
             return ReadPage(url=document.url, title=document.title, content="", error=document.error)
@@ -159,12 +174,36 @@ def _url_of(item: object, index: int) -> "str | Document":
     return Document(url="", error=f"Invalid URL item at index {index}")
 
 
-def _has_usable_url(row: SearchRow, schemes: Sequence[str]) -> bool:
+def _is_readable(url: str, schemes: Sequence[str]) -> bool:
+    return urlsplit(url).scheme.lower() in schemes
+
+
+def _problem(row: SearchRow, schemes: Sequence[str], query: Query) -> str:
+    """Why a row is not shown; empty when it is."""
+    if not isinstance(row.url, str) or not row.url:
+        return "a row has no URL"
     try:
         parts = urlsplit(row.url)
-        return parts.scheme.lower() in schemes and bool(parts.netloc or parts.path)
-    except (ValueError, AttributeError, TypeError):
-        return False
+        host = parts.hostname or ""
+    except ValueError:
+        return "a row has a URL that is none"
+    if parts.scheme.lower() not in schemes or not (parts.netloc or parts.path):
+        return "a row has a URL of a kind that is not read here"
+    if query.include_domains and not is_within(host, query.include_domains):
+        return f"a row is from `{host}`, which is not one of the wanted domains"
+    if is_within(host, query.exclude_domains):
+        return f"a row is from `{host}`, which is not wanted"
+    return ""
+
+
+def _numbered(row: SearchRow, position: int) -> FoundRow:
+    return FoundRow(
+        title=row.title or "",
+        url=row.url,
+        description=row.description or "",
+        position=position,
+        date=row.date or "",
+    )
 
 
 def _canonical(url: str) -> str:
