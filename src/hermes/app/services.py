@@ -66,7 +66,7 @@ class Services:
         return found.split()[0] if found and found.split() else None
 
     def option(self, path: str) -> Any:
-        return getattr(self._config.web, path, None)
+        return self._config.web_option(path)
 
     def watch(self, sent: "Sent") -> None:
         self.sent.append(sent)

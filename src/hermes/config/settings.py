@@ -1,7 +1,7 @@
 """The settings as values: what a run is configured with, and where each setting came from."""
 
-from collections.abc import Mapping
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -33,6 +33,17 @@ class WebSettings(msgspec.Struct, frozen=True):
     search_backend: str = ""
     extract_backend: str = ""
     extract_char_limit: int = 15000
+    failover: Names = ()
+    failover_on_empty: bool = False
+    federate: Names = ()
+    federate_patience: NotNegative = 3.0
+    cache_enabled: bool = True
+    cache_ttl_minutes: AtLeastOne = 20
+    cache_exempt_hosts: Names = ()
+    compress: bool = False
+    custom_base_url: str = ""
+    custom_model: str = ""
+    custom_api_key: Secret | None = None
 
 
 class AgentSettings(msgspec.Struct, frozen=True):
@@ -46,12 +57,14 @@ class AgentSettings(msgspec.Struct, frozen=True):
 class AuxiliarySettings(msgspec.Struct, frozen=True):
     """A model of its own for each task beside the conversation.
 
-    Without one the conversation's model sums up; titles and descriptions of pictures are not made.
+    Without one the conversation's model sums up; titles and descriptions of pictures are not made, and
+    pages are not made shorter.
     """
 
     compaction: str = ""
     title: str = ""
     vision: str = ""
+    web: str = ""
 
 
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {
@@ -60,6 +73,8 @@ SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "agent": AgentSettings,
     "auxiliary": AuxiliarySettings,
 }
+OPEN_SECTION = "web"
+"""The section in which a mapping holds the options of the web backend of its name, whatever these are."""
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -78,10 +93,33 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     agent: AgentSettings = AgentSettings()
     auxiliary: AuxiliarySettings = AuxiliarySettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
+    web_options: Mapping[str, Mapping[str, Any]] = {}
+    """What the section `web` holds for single backends, by their names; keys in it are secrets."""
     warnings: tuple[str, ...] = ()
     origins: Mapping[str, Origin] = {}
 
     def redactor(self) -> Redactor:
         """A filter for every secret this configuration knows."""
-        own = (self.model.api_key,) if self.model.api_key else ()
-        return Redactor((*own, *self.environment.secrets()))
+        own = (self.model.api_key, self.web.custom_api_key, *_secrets(self.web_options))
+        return Redactor((*filter(None, own), *self.environment.secrets()))
+
+    def web_option(self, path: str) -> Any:
+        """What is set below `web.`: a setting, or `BACKEND.OPTION`; None when that is nothing."""
+        backend, dot, _ = path.partition(".")
+        variable = f"HERMES_WEB_{path}".upper().replace(".", "_").replace("-", "_")
+        if not dot:
+            return getattr(self.web, path, None) or self.web_options.get(path)
+        value: Any = self.environment.lookup(variable)
+        if value is not None:
+            return value
+        value = self.web_options.get(backend)
+        for name in path.split(".")[1:]:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return value
+
+
+def _secrets(value: object) -> Iterator[Secret]:
+    if isinstance(value, Secret):
+        yield value
+    for inner in value.values() if isinstance(value, Mapping) else ():
+        yield from _secrets(inner)

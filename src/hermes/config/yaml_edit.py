@@ -44,7 +44,14 @@ def changed(text: str, file: str, key: Key, value: str | float) -> str:
 
 def _outline(text: str, file: str) -> dict[str, str]:
     """What each key says, in a form that tells `1` from `true` and finds `.nan` equal to itself."""
-    return {name: repr(node.bare()) for name, node in tree.read(text, file).items()}
+    outline: dict[str, str] = {}
+    entries = list(tree.read(text, file).items())
+    for name, node in entries:
+        if isinstance(node.value, dict) and node.value:
+            entries.extend((f"{name}.{key}", inner) for key, inner in node.value.items())
+        else:
+            outline[name] = repr(node.bare())
+    return outline
 
 
 def _comments(text: str) -> Counter[str]:
@@ -65,9 +72,13 @@ def _round_trip(text: str, key: Key, value: str | float) -> str:
         root = yaml.load(f"{text}\n{key.section}:\n".lstrip("\n"))
     mapping, offset = _indents(root)
     yaml.indent(mapping=mapping, sequence=offset + 2, offset=offset)
-    if not isinstance(root.get(key.section), CommentedMap):
-        root[key.section] = CommentedMap()
-    _set(root[key.section], key.name, _scalar(value))
+    *parents, name = key.path.split(".")
+    section = root
+    for parent in parents:
+        if not isinstance(section.get(parent), CommentedMap):
+            section[parent] = CommentedMap()
+        section = section[parent]
+    _set(section, name, _scalar(value))
     out = io.StringIO()
     yaml.dump(root, out)
     return out.getvalue().replace("\n", line_end)
