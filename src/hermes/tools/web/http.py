@@ -140,7 +140,7 @@ class HttpBackend:
 
     def _redacted(self, words: str) -> str:
         secret = self._site.key.reveal() if self._site.key else ""
-        return words.replace(secret, REDACTED) if secret else words
+        return self._services.redact(words.replace(secret, REDACTED) if secret else words)
 
     def _sent(self, request: HttpRequest, seconds: float, outcome: str) -> Sent:
         return Sent(

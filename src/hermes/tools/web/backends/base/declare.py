@@ -130,6 +130,11 @@ class Services(Protocol):
         """What config.yaml says below `web.`; None when it is silent. A key comes as a `Revealable`."""
         ...
 
+    @property
+    def redact(self) -> Callable[[str], str]:
+        """Takes every secret that is set out of a text."""
+        ...
+
     def watch(self, sent: Sent) -> None:
         """Told of every exchange when it is over."""
         ...
