@@ -3,7 +3,7 @@
 The agent is handed things that fit these and never learns who made them; only `app` knows.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from typing import Any, Literal, Protocol
@@ -376,6 +376,10 @@ class WebBackend(Protocol):
     async def extract(self, urls: Sequence[str]) -> Sequence[Document]:
         """The pages in any order; one that cannot be read is a document with an error."""
         ...
+
+
+Compressor = Callable[[str, str], Awaitable[str]]
+"""Makes a long text shorter as an instruction says: a call to a model. Raises `HermesError`."""
 
 
 class Page(msgspec.Struct, frozen=True):

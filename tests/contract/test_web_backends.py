@@ -19,12 +19,13 @@ from hermes.errors import BackendDown, BackendRefused, BackendSpent, NotConfigur
 from hermes.net.client import Client
 from hermes.net.retry import RetryPolicy
 from hermes.protocols import Deadlines, Query
-from hermes.tools.web import select
 from hermes.tools.web.filters import FILTERS, fit
 from hermes.tools.web.options import is_available
+from hermes.tools.web.select import Backends
 from simulators.web.base import KEY, answers, as_json, fails, raw, reads, silence
 
-NAMES = select.names()
+BACKENDS = Backends()
+NAMES = BACKENDS.names()
 SIMULATED = [name for name in NAMES if name.replace("-", "_") in discover.names("simulators.web")]
 ROWS = [(f"Title {n}", f"https://site{n}.example/page", f"About {n}.") for n in range(1, 121)]
 ODD = [None, 7, True, [], {}, [None], "", {"a": 1}]
@@ -73,10 +74,11 @@ class Bench:
         if vendor.settings():
             (home / "config.yaml").write_text(json.dumps({"web": vendor.settings()}))
         choice = {"HERMES_WEB_SEARCH_BACKEND": name, "HERMES_WEB_EXTRACT_BACKEND": name}
-        declared = select.load(name)
+        declared = BACKENDS.load(name)
         for able, variable in ((declared.searches, "SEARCH"), (declared.extracts, "EXTRACT")):
             if not able:
                 del choice[f"HERMES_WEB_{variable}_BACKEND"]
+        choice["HERMES_WEB_CACHE_ENABLED"] = "false"
         given = vendor.environ() if environ is None else environ
         self.services = Services(load_config({"HERMES_HOME": str(home), **choice, **given}))
         wire = Client(retry=RetryPolicy(attempts=2, base=0.0, patience=0.0))
@@ -124,7 +126,7 @@ async def extract(name, home, reply, urls, seconds=None):
 
 @over_all
 def test_it_declares_itself(name, tmp_path):
-    backend = select.load(name)
+    backend = BACKENDS.load(name)
     services = Services(load_config({"HERMES_HOME": str(tmp_path)}))
     assert backend.name == name
     assert backend.title
@@ -138,12 +140,12 @@ def test_it_declares_itself(name, tmp_path):
 
 @over_all
 def test_a_backend_with_a_server_has_a_simulator_of_its_name(name):
-    assert name in SIMULATED or select.load(name).connect is not None
+    assert name in SIMULATED or BACKENDS.load(name).connect is not None
 
 
 @over_all
 async def test_one_that_needs_nothing_finds_nothing_and_lacks_a_page(name, tmp_path):
-    backend = select.load(name)
+    backend = BACKENDS.load(name)
     if backend.connect is None or name in SIMULATED or backend.schemes == ("http", "https"):
         pytest.skip("it needs a server")
     async with Bench(name, vendor=_Nobody(), home=tmp_path) as bench:
@@ -166,8 +168,8 @@ class _Nobody:
 
 def test_with_nothing_chosen_somebody_serves_and_the_local_documents_come_last(tmp_path):
     services = Services(load_config({"HERMES_HOME": str(tmp_path)}))
-    assert services.web_choice("search").name in NAMES
-    assert select.load("local").rank == max(select.load(name).rank for name in NAMES)
+    assert services.web_parts.choice("search").name in NAMES
+    assert BACKENDS.load("local").rank == max(BACKENDS.load(name).rank for name in NAMES)
 
 
 @searching
@@ -311,7 +313,7 @@ async def test_a_wrong_key_is_refused_by_the_vendor_and_named_to_the_user(name, 
             work = (
                 bench.web.search("q")
                 if vendor.searches
-                else bench.services._reader.extract(["https://a.example/"])
+                else bench.services.web_parts._reader.extract(["https://a.example/"])
             )
             if vendor.searches:
                 with pytest.raises(BackendRefused) as caught:
@@ -327,7 +329,7 @@ async def test_a_wrong_key_is_refused_by_the_vendor_and_named_to_the_user(name, 
 async def test_a_missing_key_is_named_and_nothing_is_sent(name, tmp_path):
     async with vendor_of(name)() as vendor:
         environ = {variable: value for variable, value in vendor.environ().items() if value != KEY}
-        [key] = [option for option in select.load(name).options if option.name == "key"]
+        [key] = [option for option in BACKENDS.load(name).options if option.name == "key"]
         async with Bench(name, vendor, tmp_path, environ=environ) as bench:
             if not key.required:
                 pytest.skip("it answers without a key, too")
@@ -360,7 +362,7 @@ async def test_a_filter_is_sent_as_the_vendor_takes_it_or_said_not_to_be_heeded(
     [before], [after] = without.asked, narrowed.asked
     is_sent = (before.path, before.params, before.body) != (after.path, after.params, after.body)
     assert is_sent or any(filter in note or "domain" in note for note in outcome.notes)
-    if filter in select.load(name).filters:
+    if filter in BACKENDS.load(name).filters:
         assert is_sent
         assert outcome.notes == plain.notes
 
@@ -392,7 +394,7 @@ async def test_a_page_that_is_left_out_is_an_error(name, tmp_path):
 async def test_a_failed_reading_is_an_error_of_its_pages(name, status, down, tmp_path):
     urls = ["https://a.example/1", "https://a.example/2"]
     async with vendor_of(name)(fails(status, f"{KEY}!")) as vendor, Bench(name, vendor, tmp_path) as bench:
-        documents = await bench.services._reader.extract(urls)
+        documents = await bench.services.web_parts._reader.extract(urls)
     assert [document.url for document in documents] == urls
     assert all(document.error and KEY not in document.error for document in documents)
     assert [document.elsewhere for document in documents] == [down, down]
@@ -431,7 +433,7 @@ def bent(value, junk):
 
 @over_vendors
 def test_a_reply_of_any_shape_is_read_or_is_a_web_error(name):
-    backend, vendor = select.load(name), vendor_of(name)()
+    backend, vendor = BACKENDS.load(name), vendor_of(name)()
 
     @settings(max_examples=60)
     @given(st.data())
@@ -458,7 +460,7 @@ def test_a_reply_of_any_shape_is_read_or_is_a_web_error(name):
 
 @over_all
 def test_what_it_cannot_narrow_by_is_not_in_what_it_is_asked(name):
-    backend = select.load(name)
+    backend = BACKENDS.load(name)
     query = Query(text="q", **EVERY_FILTER)
     fitted, notes = fit(query, backend, discover.module("hermes.tools.web.kernel").today())
     assert all(not getattr(fitted, filter) for filter in FILTERS if filter not in backend.filters)

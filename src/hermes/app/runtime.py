@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from hermes import discover
@@ -48,14 +47,12 @@ class Runtime:
             await engine.close()
         if self._store is not None:
             await self._store.close()
-        if "notebook" in self.__dict__:
-            self.notebook.close()
         await self.services.close()
 
-    @cached_property
+    @property
     def notebook(self) -> Notebook:
         """What earlier runs learned; opened on first use."""
-        return Notebook(os.path.join(self.config.home, "notes.db"))
+        return self.services.notebook
 
     def store(self) -> Store:
         """The sessions; opened on first use, and then what is odd about them is noted."""

@@ -6,16 +6,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hermes import __version__, discover
+from hermes.app.web import Web
 from hermes.config import Config
 from hermes.errors import ConfigError, UsageError
 from hermes.events import Notice
 from hermes.index import Index, manual_folder
-from hermes.protocols import Approval, Approver, Revealable, WebBackend, Wire
+from hermes.protocols import Approval, Approver, Revealable, Wire
+from hermes.store.notebook import Notebook
 from hermes.tools.memory.facts import Memory
 from hermes.tools.places import Places
-from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
-from hermes.tools.web.select import CAPABILITIES, Capability, Chosen, choose
+from hermes.tools.web.select import CAPABILITIES
 
 if TYPE_CHECKING:
     from hermes.tools.web.backends.base import Sent
@@ -71,36 +72,26 @@ class Services:
     def watch(self, sent: "Sent") -> None:
         self.sent.append(sent)
 
-    def web_choice(self, capability: Capability) -> Chosen:
-        """Which backend serves, by the settings; raises `NotConfigured` when none can."""
-        web = self._config.web
-        own = web.search_backend if capability == "search" else web.extract_backend
-        return choose(capability, self, own=own, shared=web.backend)
-
     def web_names(self) -> tuple[str, ...]:
         """Who searches and who reads, each once; what is wrong with a choice is told when it is used."""
         names: dict[str, None] = {}
         for capability in CAPABILITIES:
             with suppress(ConfigError, UsageError):
-                names[self.web_choice(capability).name] = None
+                names[self.web_parts.choice(capability).name] = None
         return tuple(names) or ("no backend",)
 
     @cached_property
-    def _searcher(self) -> WebBackend:
-        return self.web_choice("search").connect(self)
+    def notebook(self) -> Notebook:
+        """What earlier runs learned; opened on first use."""
+        return Notebook(os.path.join(self._config.home, "notes.db"))
 
     @cached_property
-    def _reader(self) -> WebBackend:
-        return self.web_choice("extract").connect(self)
+    def web_parts(self) -> Web:
+        return Web(self._config, self, self.notebook, self.notices)
 
     @cached_property
     def web(self) -> WebKernel:
-        return WebKernel(
-            lambda: self._searcher,
-            lambda: self._reader,
-            archive=PageArchive(os.path.join(self._config.home, "cache", "web")),
-            char_limit=self._config.web.extract_char_limit,
-        )
+        return self.web_parts.kernel
 
     def wire(self) -> Wire:
         return self._sockets
@@ -118,6 +109,10 @@ class Services:
             await self._sockets.close()
         if "_index" in self.__dict__:
             self._index.close()
+        if "web_parts" in self.__dict__:
+            self.web_parts.close()
+        if "notebook" in self.__dict__:
+            self.notebook.close()
 
 
 async def _nobody(wanted: Approval) -> bool:  # noqa: ARG001 - the name is the seam's

@@ -19,7 +19,6 @@ from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 from hermes.errors import ConfigError, HermesError, HttpStatus, InvalidResponse, UsageError
-from hermes.tools.web import select
 
 REACHED_WITHIN = 3.0
 MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
@@ -140,9 +139,9 @@ async def _providers(runtime: Runtime, *, live: bool) -> list[Row]:
 
 
 async def _backends(runtime: Runtime) -> Row:
-    search = runtime.services.web_choice("search").name
-    extract = runtime.services.web_choice("extract").name
-    known = ", ".join(select.names())
+    search = runtime.services.web_parts.choice("search").name
+    extract = runtime.services.web_parts.choice("extract").name
+    known = ", ".join(runtime.services.web_parts.backends.names())
     return Row("search", "ok", f"search with {search}, extract with {extract} (known: {known})")
 
 

@@ -7,19 +7,22 @@ asked, whatever order the backend answered in.
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from urllib.parse import urlsplit
+from typing import Any
 
 import msgspec
 
-from hermes.errors import WebError
-from hermes.protocols import Document, Query, SearchRow, WebBackend
-from hermes.tools.web.budget import PageArchive, fit
+from hermes import discover
+from hermes.errors import HermesError, WebError
+from hermes.protocols import Compressor, Document, Query, SearchRow, WebBackend
+from hermes.tools.web.addresses import Blocked, Gate, Refusal, same, spelled, split
+from hermes.tools.web.budget import PageArchive, fit, without_embedded_images
 from hermes.tools.web.filters import ask, is_within, judged
 
 DEFAULT_LIMIT = 5
 MOST_RESULTS = 100
 MOST_URLS = 5
 DEFAULT_BUDGET = 15_000
+COMPRESS_FLOOR = 5_000
 ANSWER_TITLE = "Search Answer"
 
 
@@ -45,6 +48,7 @@ class ReadPage(msgspec.Struct, frozen=True):
     title: str
     content: str
     error: str | None
+    blocked: Blocked | None = None
 
 
 class ExtractOutcome(msgspec.Struct, frozen=True):
@@ -52,12 +56,23 @@ class ExtractOutcome(msgspec.Struct, frozen=True):
     served_by: str
 
 
+class Wanted(msgspec.Struct, frozen=True):
+    """One page that was asked for: its address as it is sent, or why it is not."""
+
+    url: str
+    refusal: Refusal | None = None
+
+
 def today() -> dt.date:
     return dt.datetime.now(dt.UTC).date()
 
 
 class WebKernel:
-    """Search and extraction over two backends, which may be the same one. Each is made when first used."""
+    """Search and extraction over two backends, which may be the same one. Each is made when first used.
+
+    `gate` judges addresses before and after a backend has seen them. `compressor` makes pages from
+    `compress_floor` characters on shorter. `log` is told of every call.
+    """
 
     def __init__(
         self,
@@ -66,24 +81,48 @@ class WebKernel:
         *,
         archive: PageArchive,
         char_limit: int = DEFAULT_BUDGET,
+        gate: Gate = Gate(),  # noqa: B008 - it has no state
+        compressor: Compressor | None = None,
+        compress_floor: int = COMPRESS_FLOOR,
         strict: bool = False,
         today: Callable[[], dt.date] = today,
+        log: Callable[[str, dict[str, Any]], None] = lambda _tool, _entry: None,
     ) -> None:
         self._search = search_backend
         self._extract = extract_backend
         self._archive = archive
         self._char_limit = char_limit
+        self._gate = gate
+        self._compressor = compressor
+        self._compress_floor = compress_floor
         self._strict = strict
         self._today = today
+        self._log = log
 
     async def search(
         self, query: object, limit: object = DEFAULT_LIMIT, filters: Mapping[str, object] | None = None
     ) -> SearchOutcome:
         """Search; `filters` are the fields of `Query` that narrow it."""
+        asked = {"query": query, "limit": clamp_limit(limit)}
+        try:
+            outcome = await self._found(query, limit, filters or {})
+        except HermesError as error:
+            self._log("web_search", {"parameters": asked, "error": str(error), "results_count": 0})
+            raise
+        size = len(msgspec.json.encode(outcome.rows))
+        entry = {
+            "results_count": len(outcome.rows),
+            "original_response_size": size,
+            "final_response_size": size,
+        }
+        self._log("web_search", {"parameters": asked, "error": None, **entry})
+        return outcome
+
+    async def _found(self, query: object, limit: object, filters: Mapping[str, object]) -> SearchOutcome:
         text = query.strip() if isinstance(query, str) else ""
         if not text:
             raise WebError("the search query is empty", hint="say what to look for")
-        wanted = judged(text, clamp_limit(limit), filters or {})
+        wanted = judged(text, clamp_limit(limit), filters)
         backend = self._search()
         found = await ask(backend, wanted, self._today())
         problems = [_problem(row, backend.schemes, wanted) for row in found.rows]
@@ -91,7 +130,7 @@ class WebKernel:
         if self._strict and dropped:
             raise WebError(f"Invalid web search result: {dropped[0]}")
         good = [row for row, problem in zip(found.rows, problems, strict=True) if not problem]
-        if not found.rows and found.answer:
+        if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
             rows=tuple(_numbered(row, place) for place, row in enumerate(good[: wanted.limit], start=1)),
@@ -104,33 +143,70 @@ class WebKernel:
         self, items: object, char_limit: object = None, *, in_all: int | None = None
     ) -> ExtractOutcome:
         """Read pages, each cut to `char_limit`; `in_all` bounds them together."""
-        asked = [_url_of(item, index) for index, item in enumerate(_as_list(items)[:MOST_URLS])]
-        if not asked:
+        wanted = [self._wanted(item, index) for index, item in enumerate(_as_list(items)[:MOST_URLS])]
+        if not wanted:
             raise WebError("no URL to read", hint="give at least one URL")
-        backend = self._extract()
-        readable = list(
-            dict.fromkeys(url for url in asked if isinstance(url, str) and _is_readable(url, backend.schemes))
-        )
-        documents = match_by_url(readable, await backend.extract(readable) if readable else ())
         budget = clamp_budget(char_limit if char_limit is not None else self._char_limit)
         if in_all is not None:
-            budget = min(budget, in_all // len(asked))
-        pages = tuple(self._page(url, documents, budget, backend) for url in asked)
-        return ExtractOutcome(pages=pages, served_by=backend.name)
+            budget = min(budget, in_all // len(wanted))
+        asked = {"urls": [each.url for each in wanted], "format": "markdown", "char_limit": budget}
+        try:
+            documents, served_by = await self._read(wanted)
+            short = await self._shortened(documents)
+        except HermesError as error:
+            self._log("web_extract", {"parameters": asked, "error": str(error), "pages_extracted": 0})
+            raise
+        pages = tuple(self._page(each, documents, short, budget) for each in wanted)
+        self._log("web_extract", {"parameters": asked, **_figures(pages, documents, short)})
+        return ExtractOutcome(pages=pages, served_by=served_by)
+
+    def _wanted(self, item: object, index: int) -> Wanted:
+        """One input item: text, or a search row passed on as it was."""
+        if isinstance(item, Mapping):
+            item = item.get("url") or item.get("href")
+        if not isinstance(item, str) or not item.strip():
+            return Wanted("", Refusal(f"Invalid URL item at index {index}"))
+        return Wanted(spelled(item), self._gate.judge(item.strip()))
+
+    async def _read(self, wanted: Sequence[Wanted]) -> tuple[dict[str, Document], str]:
+        """The document of each page that may be read, by its URL, and who read them."""
+        allowed = dict.fromkeys(each.url for each in wanted if each.refusal is None)
+        if not allowed:
+            return {}, ""
+        backend = self._extract()
+        readable = [url for url in allowed if _is_readable(url, backend.schemes)]
+        kinds = ", ".join(f"`{scheme}:`" for scheme in backend.schemes)
+        foreign = f"the backend `{backend.name}` reads only {kinds} addresses"
+        documents = {url: Document(url=url, error=foreign) for url in allowed if url not in readable}
+        documents |= match_by_url(readable, await backend.extract(readable) if readable else ())
+        served = dict.fromkeys(each.served_by for each in documents.values() if each.served_by)
+        return documents, ", ".join(served) or backend.name
+
+    async def _shortened(self, documents: Mapping[str, Document]) -> dict[str, str]:
+        if self._compressor is None:
+            return {}
+        texts = {
+            url: without_embedded_images(each.content) for url, each in documents.items() if not each.error
+        }
+        # Loaded here because most runs have no compressor.
+        short: dict[str, str] = await discover.module("hermes.tools.web.compressing").shortened(
+            texts, self._compressor, floor=self._compress_floor, strict=self._strict
+        )
+        return short
 
     def _page(
-        self, url: "str | Document", documents: Mapping[str, Document], budget: int, backend: WebBackend
+        self, wanted: Wanted, documents: Mapping[str, Document], short: Mapping[str, str], budget: int
     ) -> ReadPage:
-        document = url if isinstance(url, Document) else documents.get(url)
-        if document is None:
-            reads = ", ".join(f"`{scheme}:`" for scheme in backend.schemes)
-            document = Document(
-                url=str(url), error=f"the backend `{backend.name}` reads only {reads} addresses"
-            )
+        url, refusal = wanted.url, wanted.refusal
+        document = documents.get(url, Document(url=url))
+        if refusal is None and document.final_url:
+            refusal = self._gate.judge(document.final_url)
+        if refusal is not None:
+            return ReadPage(url=url, title="", content="", error=refusal.reason, blocked=refusal.blocked)
         if document.error is not None:
-            return ReadPage(url=document.url, title=document.title, content="", error=document.error)
-        content = fit(document.content, budget, lambda text: self._archive.keep(document.url, text))
-        return ReadPage(url=document.url, title=document.title, content=content, error=None)
+            return ReadPage(url=url, title=document.title, content="", error=document.error)
+        content = fit(document.content, budget, lambda text: self._archive.keep(url, text), short.get(url))
+        return ReadPage(url=url, title=document.title, content=content, error=None)
 
 
 def clamp_limit(limit: object) -> int:
@@ -154,9 +230,10 @@ def _whole(value: object, default: int) -> int:
 
 def match_by_url(asked: Sequence[str], documents: Sequence[Document]) -> dict[str, Document]:
     """Each asked URL with its document, found by URL and never by position."""
-    by_url = {_canonical(document.url): document for document in documents}
+    by_url = {same(document.final_url): document for document in documents if document.final_url}
+    by_url |= {same(document.url): document for document in documents}
     missing = "the backend returned nothing for this address"
-    return {url: by_url.get(_canonical(url)) or Document(url=url, error=missing) for url in asked}
+    return {url: by_url.get(same(url)) or Document(url=url, error=missing) for url in asked}
 
 
 def _as_list(items: object) -> list[object]:
@@ -165,29 +242,37 @@ def _as_list(items: object) -> list[object]:
     return list(items) if isinstance(items, list | tuple) else []
 
 
-def _url_of(item: object, index: int) -> "str | Document":
-    """The URL of one input item: text, or a search row passed on as it was."""
-    if isinstance(item, Mapping):
-        item = item.get("url") or item.get("href")
-    if isinstance(item, str) and item.strip():
-        return item.strip()
-    return Document(url="", error=f"Invalid URL item at index {index}")
-
-
 def _is_readable(url: str, schemes: Sequence[str]) -> bool:
-    return urlsplit(url).scheme.lower() in schemes
+    return (split(url) or ("", ""))[0] in schemes
+
+
+def _figures(
+    pages: Sequence[ReadPage], documents: Mapping[str, Document], short: Mapping[str, str]
+) -> dict[str, Any]:
+    """What a log says of pages."""
+    cut = [
+        {"url": page.url, "original_size": len(documents[page.url].content), "sent_size": len(page.content)}
+        for page in pages
+        if page.url in documents and len(page.content) != len(documents[page.url].content) and not page.error
+    ]
+    return {
+        "error": None,
+        "pages_extracted": sum(page.error is None for page in pages),
+        "pages_truncated": len(cut),
+        "original_response_size": sum(len(each.content) for each in documents.values()),
+        "final_response_size": sum(len(page.content) for page in pages),
+        "truncation_metrics": cut,
+        "processing_applied": ["compressed"] * bool(short) + ["truncated"] * bool(cut),
+    }
 
 
 def _problem(row: SearchRow, schemes: Sequence[str], query: Query) -> str:
     """Why a row is not shown; empty when it is."""
-    if not isinstance(row.url, str) or not row.url:
+    parts = split(row.url) if isinstance(row.url, str) else None
+    if parts is None or not row.url:
         return "a row has no URL"
-    try:
-        parts = urlsplit(row.url)
-        host = parts.hostname or ""
-    except ValueError:
-        return "a row has a URL that is none"
-    if parts.scheme.lower() not in schemes or not (parts.netloc or parts.path):
+    scheme, host = parts
+    if scheme not in schemes or not (host or row.url.partition(":")[2].strip("/")):
         return "a row has a URL of a kind that is not read here"
     if query.include_domains and not is_within(host, query.include_domains):
         return f"a row is from `{host}`, which is not one of the wanted domains"
@@ -204,7 +289,3 @@ def _numbered(row: SearchRow, position: int) -> FoundRow:
         position=position,
         date=row.date or "",
     )
-
-
-def _canonical(url: str) -> str:
-    return url.strip().rstrip("/").lower()

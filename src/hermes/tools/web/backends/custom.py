@@ -8,6 +8,7 @@ from hermes.protocols import Deadlines, Document, Found, HttpRequest, Query, Sea
 from hermes.tools.web.backends.base import (
     Backend,
     Option,
+    Services,
     Site,
     address_option,
     at,
@@ -98,6 +99,12 @@ def _read_extract(reply: Any, urls: Sequence[str]) -> list[Document]:
     return [Document(url=urls[0], content=content, error=error)]
 
 
+def _meant(services: Services) -> str:
+    """A template for requests, without a base URL, means the other backend that goes by this name."""
+    is_template = services.option("custom.url_template") and not services.option("custom_base_url")
+    return "custom-json" if is_template and not services.setting("CUSTOM_SEARCH_BASE_URL") else ""
+
+
 BACKEND = Backend(
     name="custom",
     title="Custom (OpenAI-compatible)",
@@ -121,4 +128,5 @@ BACKEND = Backend(
     read_search=_read_search,
     extract_request=_extract_request,
     read_extract=_read_extract,
+    meant=_meant,
 )

@@ -171,5 +171,7 @@ class Backend(msgspec.Struct, frozen=True, kw_only=True):
     """Makes the backend of whoever is not a pair of request and reply."""
     is_ready: Callable[[], bool] | None = None
     """Whether what it needs beside options, such as a package, is there. Never touches the network."""
+    meant: Callable[[Services], str] | None = None
+    """Another backend that is meant by its name under some settings; empty where it means itself."""
     badge: str = ""
     """A word for the list of backends: `free`, `self-hosted`."""
