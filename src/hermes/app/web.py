@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from hermes.config import Config, Origin
 from hermes.events import Notice
 from hermes.protocols import Compressor, Notebook, WebBackend
 from hermes.tools.web.addresses import Gate
-from hermes.tools.web.backends.base import Services
+from hermes.tools.web.backends.base import Services, texts
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.connecting import Connector
 from hermes.tools.web.debug import DebugLog
@@ -19,6 +20,10 @@ from hermes.tools.web.select import Backends, Capability, Chosen, Preferences, S
 
 if TYPE_CHECKING:
     from hermes.tools.web.cache import Cache
+
+BLOCKLIST = "security.website_blocklist"
+LONGEST_KEPT = 1440
+"""Minutes that an answer may be kept."""
 
 
 class Web:
@@ -54,7 +59,7 @@ class Web:
             lambda: self._reader,
             archive=PageArchive(os.path.join(self._config.home, "cache", "web")),
             char_limit=self._config.web.extract_char_limit,
-            gate=Gate(lambda text: redact(text) != text),
+            gate=Gate(lambda text: redact(text) != text, self._blocked_sites()),
             compressor=self.compressor,
             log=self.log.note,
         )
@@ -63,6 +68,22 @@ class Web:
     def log(self) -> DebugLog:
         enabled = (self._services.setting("WEB_TOOLS_DEBUG") or "").lower() == "true"
         return DebugLog(self._config.home, enabled=enabled, now=_now, redact=self._services.redact)
+
+    def _blocked_sites(self) -> list[tuple[str, str]]:
+        """The rules of `security.website_blocklist`, each with the place it stands in."""
+        held = self._config.option(BLOCKLIST)
+        if held is None:
+            return []
+        if not isinstance(held, Mapping):
+            self._notices.append(Notice(f"`{BLOCKLIST}` is not a mapping: no site is blocked"))
+            return []
+        if str(held.get("enabled", True)).lower() in ("false", "no", "off"):
+            return []
+        rules = [(rule, "config") for rule in texts(held.get("domains"))]
+        for path in texts(held.get("shared_files")):
+            place = os.path.join(self._config.home, os.path.expanduser(path))
+            rules += [(rule, path) for rule in _lines(place)]
+        return rules
 
     def close(self) -> None:
         if "_cache" in self.__dict__ and self._cache is not None:
@@ -112,8 +133,14 @@ class Web:
         return made
 
 
-LONGEST_KEPT = 1440
-"""Minutes that an answer may be kept."""
+def _lines(path: str) -> list[str]:
+    """The rules of a file, one on each line; a file that is not there has none."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = [line.partition("#")[0].strip() for line in file]
+    except OSError:
+        return []
+    return [line for line in lines if line]
 
 
 def _now() -> str:

@@ -114,7 +114,7 @@ def _say_what_overrides(environment: Environment, variable: str, home: str, *, i
 
 def _keys(config: Config) -> list[Key]:
     """Every setting, and the options of single web backends that the file holds."""
-    return [*KEYS.values(), *(find(f"web.{path}") for path in _paths(config.web_options))]
+    return [*KEYS.values(), *map(find, _paths(config.options))]
 
 
 def _paths(options: Mapping[str, Any]) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _paths(options: Mapping[str, Any]) -> Iterator[str]:
 
 def _value(config: Config, key: Key) -> Any:
     if "." in key.name:
-        return config.web_option(key.name)
+        return config.option(key.path)
     return getattr(getattr(config, key.section), key.name)
 
 

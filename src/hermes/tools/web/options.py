@@ -1,5 +1,6 @@
 """What the user has set for a backend: its options looked up, and what is missing said by name."""
 
+from collections.abc import Callable
 from typing import Any
 
 from hermes.errors import ConfigError, NotConfigured
@@ -10,10 +11,17 @@ from hermes.tools.web.backends.base.declare import BASE_URL, KEY
 
 def is_available(backend: Backend, services: Services) -> bool:
     """Whether it can serve unasked, by settings alone; the network is never touched."""
-    if backend.is_ready is not None and not backend.is_ready():
+    if backend.is_ready is not None and not _says(backend.is_ready):
         return False
     offered = [option for option in backend.options if option.name in backend.offered_by]
     return not offered or any(given(option, services) is not None for option in offered)
+
+
+def _says(is_ready: Callable[[], bool]) -> bool:
+    try:
+        return is_ready()
+    except Exception:  # noqa: BLE001 - it may be another author's code, and who cannot say is not ready
+        return False
 
 
 def given(option: Option, services: Services) -> Any:
