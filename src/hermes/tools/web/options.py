@@ -49,6 +49,17 @@ def site_of(backend: Backend, services: Services) -> Site:
     )
 
 
+def describe(backend: Backend, services: Services) -> str:
+    """What the backend is set to, without a key; empty where there is nothing to say."""
+    if backend.connect is not None:
+        return ""
+    site = site_of(backend, services)
+    if backend.describe is not None:
+        return backend.describe(site)
+    default = next((str(option.default) for option in backend.options if option.name == BASE_URL), "")
+    return f"at {site.base_url}" if site.base_url != default else ""
+
+
 def lack(backend: Backend, option: Option) -> NotConfigured:
     """The error for an option that is needed and not there."""
     places = [*option.env, *((f"web.{option.setting}",) if option.setting else ())]

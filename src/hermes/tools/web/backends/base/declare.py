@@ -173,5 +173,7 @@ class Backend(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what it needs beside options, such as a package, is there. Never touches the network."""
     meant: Callable[[Services], str] | None = None
     """Another backend that is meant by its name under some settings; empty where it means itself."""
+    describe: Callable[[Site], str] | None = None
+    """What `hermes doctor` says of it when it serves; without it, its address."""
     badge: str = ""
     """A word for the list of backends: `free`, `self-hosted`."""
