@@ -69,6 +69,9 @@ class Services:
     def option(self, path: str) -> Any:
         return self._config.option(f"web.{path}")
 
+    def admit_key(self, name: str, url: str, own: str) -> None:
+        self.web_parts.admit_key(name, url, own)
+
     def watch(self, sent: "Sent") -> None:
         self.sent.append(sent)
 

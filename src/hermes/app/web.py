@@ -7,15 +7,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hermes import discover
-from hermes.config import Config, Origin
+from hermes.config import Config, Origin, Secret
 from hermes.events import Notice
 from hermes.protocols import Compressor, Notebook, WebBackend
+from hermes.providers.base import Keys, address
 from hermes.tools.web.addresses import Gate
 from hermes.tools.web.backends.base import Services, texts
+from hermes.tools.web.backends.base.declare import BASE_URL
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.connecting import Connector
 from hermes.tools.web.debug import DebugLog
 from hermes.tools.web.kernel import WebKernel, today
+from hermes.tools.web.options import given
 from hermes.tools.web.select import Backends, Capability, Chosen, Preferences, Selector
 
 if TYPE_CHECKING:
@@ -50,6 +53,35 @@ class Web:
             alone=source == "flag",
         )
         return self._selector.choose(capability, wanted)
+
+    def admit_key(self, name: str, url: str, own: str) -> None:
+        """Let the key of a variable or a setting go to an address; raises `NotConfigured` otherwise."""
+        keys = self._keys(name)
+        if keys is not None and keys.are_stored:
+            hosts = (address.host(own),) if own else ()
+            discover.module("hermes.app.key_hosts").admit(keys, url, hosts, self._notebook, None)
+
+    def bind(self, name: str) -> None:
+        """Take the stored key of a variable or a setting as entered for where it would go now."""
+        keys = self._keys(name)
+        for backend in self.backends.all() if keys is not None and keys.are_stored else ():
+            option = next((each for each in backend.options if each.secret), None)
+            if option is None or name not in (*option.env, f"web.{option.setting}"):
+                continue
+            place = next((each for each in backend.options if each.name == BASE_URL), None)
+            url = place and (given(place, self._services) or place.default)
+            if keys is not None and url:
+                discover.module("hermes.app.key_hosts").bind(keys, str(url), self._notebook)
+
+    def _keys(self, name: str) -> Keys | None:
+        stored = ("file", ".env")
+        if name.startswith("web."):
+            value = self._config.option(name)
+            source = self._config.origins.get(name, Origin("file")).source
+            return Keys(name, (value,), source in stored) if isinstance(value, Secret) else None
+        value = self._services.secret(name)
+        origin = self._config.environment.origin(name)
+        return Keys(name, (value,), origin in stored) if value is not None else None
 
     @cached_property
     def kernel(self) -> WebKernel:

@@ -1,13 +1,15 @@
 """Setting up a web backend by questions: what it needs, where that is had, and where it is kept."""
 
+import os
 import sys
 
 import click
 
 from hermes.app.services import Services
 from hermes.cli._border import border, is_terminal
+from hermes.cli._loop import run_in_loop
 from hermes.cli._table import table
-from hermes.config import Config
+from hermes.config import Config, load
 from hermes.config.edit import set_secret, set_value
 from hermes.tools.web.backends.base import Backend, Option
 from hermes.tools.web.options import given, is_available
@@ -24,12 +26,22 @@ def run(config: Config, wanted: str | None) -> None:
         if value:
             _write(config.home, option, value)
     set_value(config.home, "web.backend", backend.name)
+    _bind(answers)
     missing = [
         option for option, value in answers if option.required and not value and not _has(option, services)
     ]
     for option in missing:
         border().say(f"warning: {backend.title} still needs {option.what}")
     border().say(f"`{backend.name}` is set as `web.backend`; try it with `hermes search QUERY --explain`")
+
+
+def _bind(answers: list[tuple[Option, str]]) -> None:
+    """A key that was given is for the address that is set now."""
+    services = Services(load(os.environ))
+    for option, value in answers:
+        if value and option.secret:
+            services.web_parts.bind(option.env[0])
+    run_in_loop(services.close())
 
 
 def _which(backends: tuple[Backend, ...], services: Services, current: str) -> str:

@@ -91,6 +91,7 @@ def _bind_key(name: str) -> None:
         border().say(f"warning: {error}")
         return
     runtime.chooser.bind(name)
+    runtime.services.web_parts.bind(name)
     run_in_loop(runtime.__aexit__())
 
 

@@ -1,11 +1,14 @@
 """Setting up a backend by questions, and what doctor then says of it."""
 
+import asyncio
 import io
 
 import pytest
 
+from hermes.app.services import Services
 from hermes.cli._shell import run
 from hermes.config import load
+from hermes.errors import BackendDown, NotConfigured
 
 KEY = "secret-value-0123456789"
 
@@ -105,3 +108,33 @@ def test_doctor_tells_of_a_backend_file_that_cannot_be_loaded(hermes, tmp_path):
     _, out, _ = hermes("doctor", "--offline")
     assert "! web backends:" in out
     assert "broken.py:1" in out
+
+
+def refused(tmp_path, **environ):
+    services = Services(load({"HERMES_HOME": str(tmp_path), **environ}))
+    try:
+        asyncio.run(services.web.search("q"))
+    finally:
+        asyncio.run(services.close())
+
+
+def test_a_stored_key_goes_to_its_vendor_and_to_no_other_host(hermes, tmp_path):
+    hermes("config", "set", "EXA_API_KEY", stdin=f"{KEY}\n")
+    hermes("config", "set", "web.backend", "exa")
+    with pytest.raises(NotConfigured, match=r"stored for `api\.exa\.ai` and was not sent to `evil\.example`"):
+        refused(tmp_path, EXA_BASE_URL="https://evil.example")
+    with pytest.raises(BackendDown, match=r"127\.0\.0\.1"):
+        refused(
+            tmp_path / "other", EXA_BASE_URL="http://127.0.0.1:1", EXA_API_KEY=KEY, HERMES_WEB_BACKEND="exa"
+        )
+
+
+def test_a_key_that_is_set_with_an_address_is_for_that_address(hermes, tmp_path):
+    hermes("tools", "setup", "custom", stdin=f"{KEY}\nhttps://one.example\n\n")
+    hermes("config", "set", "web.custom_base_url", "https://two.example")
+    with pytest.raises(NotConfigured, match=r"stored for `one\.example` and was not sent to `two\.example`"):
+        refused(tmp_path)
+    hermes("config", "set", "CUSTOM_SEARCH_API_KEY", stdin=f"{KEY}\n")
+    services = Services(load({"HERMES_HOME": str(tmp_path)}))
+    services.admit_key("CUSTOM_SEARCH_API_KEY", "https://two.example", "")
+    asyncio.run(services.close())

@@ -41,12 +41,22 @@ def site_of(backend: Backend, services: Services) -> Site:
         if value is None and option.required and not option.default:
             raise lack(backend, option)
         values[option.name] = option.default if value is None else value
-    key = values.pop(KEY, None) or None
-    return Site(
-        base_url=_address(backend, str(values.pop(BASE_URL, "") or "")),
-        key=_as_key(key),
-        options=values,
-    )
+    key = _as_key(values.pop(KEY, None))
+    base_url = _address(backend, str(values.pop(BASE_URL, "") or ""))
+    if key is not None and base_url:
+        services.admit_key(_place_of_key(backend, services), base_url, own_address(backend))
+    return Site(base_url=base_url, key=key, options=values)
+
+
+def own_address(backend: Backend) -> str:
+    """Where the vendor is, if nobody says otherwise."""
+    return next((str(option.default) for option in backend.options if option.name == BASE_URL), "")
+
+
+def _place_of_key(backend: Backend, services: Services) -> str:
+    """The variable or the setting that the key comes from."""
+    option = next(option for option in backend.options if option.name == KEY)
+    return next(filter(services.setting, option.env), f"web.{option.setting}")
 
 
 def describe(backend: Backend, services: Services) -> str:
@@ -56,8 +66,7 @@ def describe(backend: Backend, services: Services) -> str:
     site = site_of(backend, services)
     if backend.describe is not None:
         return backend.describe(site)
-    default = next((str(option.default) for option in backend.options if option.name == BASE_URL), "")
-    return f"at {site.base_url}" if site.base_url != default else ""
+    return f"at {site.base_url}" if site.base_url != own_address(backend) else ""
 
 
 def lack(backend: Backend, option: Option) -> NotConfigured:

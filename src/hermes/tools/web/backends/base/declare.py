@@ -130,6 +130,13 @@ class Services(Protocol):
         """What config.yaml says below `web.`; None when it is silent. A key comes as a `Revealable`."""
         ...
 
+    def admit_key(self, name: str, url: str, own: str) -> None:
+        """Raises `NotConfigured` when the key stored under a name is for another place than this address.
+
+        `own` is the vendor's own address, empty where it has none.
+        """
+        ...
+
     @property
     def redact(self) -> Callable[[str], str]:
         """Takes every secret that is set out of a text."""
