@@ -178,7 +178,7 @@ class WebKernel:
         kinds = ", ".join(f"`{scheme}:`" for scheme in backend.schemes)
         foreign = f"the backend `{backend.name}` reads only {kinds} addresses"
         documents = {url: Document(url=url, error=foreign) for url in allowed if url not in readable}
-        documents |= match_by_url(readable, await backend.extract(readable) if readable else ())
+        documents |= match_by_url(readable, _sound(await backend.extract(readable)) if readable else ())
         served = dict.fromkeys(each.served_by for each in documents.values() if each.served_by)
         return documents, ", ".join(served) or backend.name
 
@@ -226,6 +226,15 @@ def _whole(value: object, default: int) -> int:
         return int(value)
     except (ValueError, OverflowError):
         return default
+
+
+def _sound(documents: Sequence[Document]) -> list[Document]:
+    """The documents with texts where texts belong; what has no address belongs nowhere."""
+    return [
+        msgspec.structs.replace(each, title=each.title or "", content=each.content or "")
+        for each in documents
+        if isinstance(each.url, str)
+    ]
 
 
 def match_by_url(asked: Sequence[str], documents: Sequence[Document]) -> dict[str, Document]:
