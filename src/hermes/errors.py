@@ -43,6 +43,9 @@ HermesError                    exit code 1, an optional hint
 ├── Block                      a plugin says no: nothing swallows it, and nothing is tried again
 ├── NextCallMisused            a plugin called on a second time, or too late: nothing was done
 ├── WebError                   a web backend failed; empty results are not an error
+│   ├── BackendRefused         the key is missing, wrong or not allowed: another key
+│   └── BackendDown            not reached, too slow or broken: later, or another backend
+│       └── BackendSpent       ... its rate or its plan is used up: says when to come back
 └── PluginError                a plugin cannot be used; everything else can
     └── NotAllowed             ... it wants what nobody has allowed it
 """
@@ -305,6 +308,22 @@ class NextCallMisused(HermesError, RuntimeError):
 
 class WebError(HermesError):
     pass
+
+
+class BackendRefused(WebError):
+    pass
+
+
+class BackendDown(WebError):
+    retryable = True
+
+
+class BackendSpent(BackendDown):
+    """`retry_after` is the seconds after which it may answer again, None when it does not say."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
 
 
 class PluginError(HermesError):

@@ -1,27 +1,30 @@
 """What tools and web backends may use, made from settings when first asked for."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hermes import __version__, discover
 from hermes.app.choosing import Chooser
+from hermes.app.web import Web
 from hermes.config import Config
+from hermes.errors import ConfigError, UsageError
 from hermes.events import Notice
 from hermes.hooks import HookHost
 from hermes.index import Index, manual_folder
-from hermes.protocols import Expectation, Wire, current_call
+from hermes.protocols import Expectation, Revealable, Wire, current_call
 from hermes.store.notebook import Notebook
 from hermes.tools.memory.facts import Memory
 from hermes.tools.places import Places
-from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
-from hermes.tools.web.select import choose
+from hermes.tools.web.select import CAPABILITIES
 from hermes.tools.x_search.account import Account, Terms, open_account
 
 if TYPE_CHECKING:
     from hermes.net.retry import RetryPolicy
+    from hermes.tools.web.backends.base import Sent
 
 
 class Services:
@@ -39,6 +42,8 @@ class Services:
         self.hooks = HookHost(mode=plugins.mode, timeout=plugins.timeout, warn=self._warn, redact=self.redact)
         self.chooser = Chooser(config, lambda: self.notebook, self.wire)
         self._wires: dict[RetryPolicy | None, Wire] = {}
+        self.sent: list[Sent] | None = None
+        """What was sent to web backends; kept where somebody put a list here."""
 
     def _warn(self, text: str) -> None:
         self.notices.append(Notice(text, hint="`hermes plugins stats` shows how plugins fare"))
@@ -56,11 +61,6 @@ class Services:
             },
         )
         return next((answer.value for answer in heard if isinstance(answer.value, str)), output)
-
-    @cached_property
-    def notebook(self) -> Notebook:
-        """What earlier runs learned; opened on first use."""
-        return Notebook(os.path.join(self._config.home, "notes.db"))
 
     @cached_property
     def places(self) -> Places:
@@ -87,15 +87,40 @@ class Services:
     def setting(self, name: str) -> str | None:
         return self._config.environment.lookup(name)
 
+    def secret(self, name: str) -> Revealable | None:
+        found = self._config.environment.secret(name)
+        return found.split()[0] if found and found.split() else None
+
+    def option(self, path: str) -> Any:
+        return self._config.option(f"web.{path}")
+
+    def admit_key(self, name: str, url: str, own: str) -> None:
+        self.web_parts.admit_key(name, url, own)
+
+    @property
+    def watch(self) -> "Callable[[Sent], None] | None":
+        return None if self.sent is None else self.sent.append
+
+    def web_names(self) -> tuple[str, ...]:
+        """Who searches and who reads, each once; what is wrong with a choice is told when it is used."""
+        names: dict[str, None] = {}
+        for capability in CAPABILITIES:
+            with suppress(ConfigError, UsageError):
+                names[self.web_parts.choice(capability).name] = None
+        return tuple(names) or ("no backend",)
+
+    @cached_property
+    def notebook(self) -> Notebook:
+        """What earlier runs learned; opened on first use."""
+        return Notebook(os.path.join(self._config.home, "notes.db"))
+
+    @cached_property
+    def web_parts(self) -> Web:
+        return Web(self._config, self, self.notebook, self.notices)
+
     @cached_property
     def web(self) -> WebKernel:
-        web = self._config.web
-        return WebKernel(
-            choose("search", self, own=web.search_backend, shared=web.backend),
-            choose("extract", self, own=web.extract_backend, shared=web.backend),
-            archive=PageArchive(os.path.join(self._config.home, "cache", "web")),
-            char_limit=web.extract_char_limit,
-        )
+        return self.web_parts.kernel
 
     def x_account(self) -> Account:
         """What X is searched with; raises `ConfigError` when something is missing for it."""
@@ -139,6 +164,10 @@ class Services:
             self.notebook.close()
         if "_index" in self.__dict__:
             self._index.close()
+        if "web_parts" in self.__dict__:
+            self.web_parts.close()
+        if "notebook" in self.__dict__:
+            self.notebook.close()
 
 
 def working_folder() -> str:

@@ -194,8 +194,7 @@ def _tool_names(given: Sequence[str]) -> tuple[str, ...] | None:
 def _say_who_serves(runtime: Runtime, model: str) -> None:
     choice = runtime.choose_model(model)
     endpoint = choice.endpoint
-    search, extract = runtime.services.web.served_by
-    backends = f"`{search}`" if search == extract else f"`{search}` and `{extract}`"
+    backends = " and ".join(f"`{name}`" for name in runtime.services.web_names())
     border().say(
         f"answering with `{endpoint.provider.name}/{endpoint.model}` ({choice.reason}), "
         f"searching with {backends}; "

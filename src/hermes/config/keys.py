@@ -5,8 +5,10 @@ from typing import Any, get_args
 
 import msgspec
 
+from hermes.config.environment import names_secret
 from hermes.config.secret import Secret
 from hermes.config.settings import (
+    OPEN_SECTIONS,
     SECTIONS,
     AtLeastOne,
     Names,
@@ -40,7 +42,7 @@ class Key(msgspec.Struct, frozen=True):
 
     @property
     def variable(self) -> str:
-        return f"HERMES_{self.section}_{self.name}".upper()
+        return f"HERMES_{self.section}_{self.name}".upper().replace(".", "_").replace("-", "_")
 
     @property
     def is_secret(self) -> bool:
@@ -186,6 +188,7 @@ _CHECKS: Mapping[object, Callable[[Any], object]] = {
     int: _whole,
     AtLeastOne: _positive,
     AtLeastOne | None: _positive,
+    NotNegative: _not_negative,
     NotNegative | None: _not_negative,
     bool: _switch,
     Effort | None: _one_of(Effort),
@@ -221,6 +224,25 @@ KEYS: Mapping[str, Key] = {
 
 def find(path: str) -> Key:
     """The key of a dotted path; an unknown one is an error that offers the nearest."""
+    section, _, name = path.partition(".")
+    if section in OPEN_SECTIONS and "." in name and all(name.split(".")):
+        return Key(section, name, _secret if is_secret_option(name) else _any, None)
     if path not in KEYS:
         raise UnknownName("setting", path, KEYS)
     return KEYS[path]
+
+
+def is_secret_option(name: str) -> bool:
+    """Whether an option of a backend holds a secret, by its dotted name; a header may hold one."""
+    return names_secret(f"_{name.rpartition('.')[2]}") or ".headers." in f".{name}"
+
+
+def options(value: object, name: str) -> object:
+    """The options of a backend as the file says them, with secrets as such."""
+    if isinstance(value, dict):
+        return {key: options(inner, f"{name}.{key}") for key, inner in value.items()}
+    return Secret(value) if isinstance(value, str) and value and is_secret_option(name) else value
+
+
+def _any(value: object) -> object:
+    return _text(value) if isinstance(value, str) else value

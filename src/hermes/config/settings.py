@@ -1,6 +1,6 @@
 """The settings as values: what a run is configured with, and where each setting came from."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -36,6 +36,17 @@ class WebSettings(msgspec.Struct, frozen=True):
     search_backend: str = ""
     extract_backend: str = ""
     extract_char_limit: int = 15000
+    failover: Names = ()
+    failover_on_empty: bool = False
+    federate: Names = ()
+    federate_patience: NotNegative = 3.0
+    cache_enabled: bool = True
+    cache_ttl_minutes: AtLeastOne = 20
+    cache_exempt_hosts: Names = ()
+    compress: bool = False
+    custom_base_url: str = ""
+    custom_model: str = ""
+    custom_api_key: Secret | None = None
 
 
 class XSearchSettings(msgspec.Struct, frozen=True):
@@ -58,12 +69,14 @@ class AgentSettings(msgspec.Struct, frozen=True):
 class AuxiliarySettings(msgspec.Struct, frozen=True):
     """A model of its own for each task beside the conversation.
 
-    Without one the conversation's model sums up; titles and descriptions of pictures are not made.
+    Without one the conversation's model sums up and shortens pages; titles and descriptions of pictures
+    are not made.
     """
 
     compaction: str = ""
     title: str = ""
     vision: str = ""
+    web: str = ""
 
 
 class ApprovalSettings(msgspec.Struct, frozen=True):
@@ -130,6 +143,8 @@ SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "tool_loop_guardrails": ToolLoopSettings,
     "plugins": PluginSettings,
 }
+OPEN_SECTIONS = ("web", "security")
+"""Where a mapping may hold more: `web.NAME` the options of a web backend, `security` lists of sites."""
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -152,10 +167,35 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     tool_loop_guardrails: ToolLoopSettings = ToolLoopSettings()
     plugins: PluginSettings = PluginSettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
+    options: Mapping[str, Any] = {}
+    """The mappings of the open sections by dotted name, such as `web.xai`; keys in them are secrets."""
     warnings: tuple[str, ...] = ()
     origins: Mapping[str, Origin] = {}
 
     def redactor(self) -> Redactor:
         """A filter for every secret this configuration knows."""
-        own = (self.model.api_key,) if self.model.api_key else ()
-        return Redactor((*own, *self.environment.secrets()))
+        own = (self.model.api_key, self.web.custom_api_key, *_secrets(self.options))
+        return Redactor((*filter(None, own), *self.environment.secrets()))
+
+    def option(self, path: str) -> Any:
+        """What is set at a dotted path of an open section: a setting, or part of a mapping; or None."""
+        section, _, rest = path.partition(".")
+        name, *parts = rest.split(".")
+        if not parts:
+            held = getattr(getattr(self, section, None), name, None)
+            return held or self.options.get(path)
+        variable = f"HERMES_{path}".upper().replace(".", "_").replace("-", "_")
+        value: Any = self.environment.lookup(variable)
+        if value is not None:
+            return value
+        value = self.options.get(f"{section}.{name}")
+        for part in parts:
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return value
+
+
+def _secrets(value: object) -> Iterator[Secret]:
+    if isinstance(value, Secret):
+        yield value
+    for inner in value.values() if isinstance(value, Mapping) else ():
+        yield from _secrets(inner)
