@@ -12,6 +12,7 @@ from hermes.errors import NetError, ProtocolBroken
 
 _SCHEMES = frozenset({"http", "https"})
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
+_AUTHORITY_ENDS = re.compile(r"[/?#]")
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -29,6 +30,8 @@ def parse(address: str) -> Target:
         raise NetError("a URL cannot hold spaces, control characters or backslashes")
     try:
         url = _url(address)
+        if not _has_plain_port(address):
+            raise ValueError
         origin = str(url.origin()).lower()
         (url.raw_host or "").encode("idna")  # what a lookup does first; a name it cannot take is no name
     except ValueError:
@@ -43,6 +46,13 @@ def parse(address: str) -> Target:
 def _url(text: str) -> URL:
     """An address as it was written: quoted anew, a signed path would lose its signature."""
     return URL(text, encoded=text.isascii())
+
+
+def _has_plain_port(address: str) -> bool:
+    """Whether the port, where there is one, is written in plain figures: `8_0` and `+80` are numbers too."""
+    authority = _AUTHORITY_ENDS.split(address.partition("://")[2], maxsplit=1)[0]
+    port = authority.rpartition("]")[2].partition(":")[2]
+    return not port or (port.isascii() and port.isdigit())
 
 
 def _is_loopback(host: str) -> bool:
@@ -91,7 +101,7 @@ def _is_exempt(url: URL, no_proxy: str) -> bool:
     return False
 
 
-def redirected(target: Target, location: str) -> Target:
+def redirected(target: Target, location: str, *, may_leave_tls: bool = False) -> Target:
     """Where a redirect leads; raises `ProtocolBroken` when nobody should follow it."""
     try:
         if "\\" in location:
@@ -99,6 +109,6 @@ def redirected(target: Target, location: str) -> Target:
         place = parse(str(target.url.join(_url(location.replace(" ", "%20")))))
     except (ValueError, NetError):
         raise ProtocolBroken(f"`{target.origin}` redirects to an address that cannot be used") from None
-    if target.url.scheme == "https" and place.url.scheme != "https":
+    if target.url.scheme == "https" and place.url.scheme != "https" and not may_leave_tls:
         raise ProtocolBroken(f"`{target.origin}` redirects from https to http")
     return place
