@@ -30,7 +30,8 @@ def parse(address: str) -> Target:
         raise NetError("a URL cannot hold spaces, control characters or backslashes")
     try:
         url = _url(address)
-        if not _has_plain_port(address):
+        authority = _AUTHORITY_ENDS.split(address.partition("://")[2], maxsplit=1)[0]
+        if not _is_plain(authority, url.raw_host or ""):
             raise ValueError
         origin = str(url.origin()).lower()
         (url.raw_host or "").encode("idna")  # what a lookup does first; a name it cannot take is no name
@@ -38,7 +39,7 @@ def parse(address: str) -> Target:
         raise NetError("the URL has no valid scheme, host and port") from None
     if url.scheme not in _SCHEMES:
         raise NetError(f"`{url.scheme}` URLs cannot be requested", hint="use http or https")
-    if url.user is not None or url.password is not None:
+    if "@" in authority:
         raise NetError(f"the URL of `{origin}` holds a user name or a password", hint="send it in a header")
     return Target(url, origin, _is_loopback(url.host or ""))
 
@@ -48,11 +49,10 @@ def _url(text: str) -> URL:
     return URL(text, encoded=text.isascii())
 
 
-def _has_plain_port(address: str) -> bool:
-    """Whether the port, where there is one, is written in plain figures: `8_0` and `+80` are numbers too."""
-    authority = _AUTHORITY_ENDS.split(address.partition("://")[2], maxsplit=1)[0]
-    port = authority.rpartition("]")[2].partition(":")[2]
-    return not port or (port.isascii() and port.isdigit())
+def _is_plain(authority: str, host: str) -> bool:
+    """Whether brackets hold an IPv6 address, and the port is in figures: `8_0` and `+80` are numbers too."""
+    port = authority.rpartition("]")[2].rpartition("@")[2].partition(":")[2]
+    return ("[" in authority) == (":" in host) and (not port or (port.isascii() and port.isdigit()))
 
 
 def _is_loopback(host: str) -> bool:
