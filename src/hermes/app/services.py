@@ -2,17 +2,20 @@
 
 import os
 from functools import cached_property
+from typing import Any
 
 from hermes import __version__, discover
 from hermes.config import Config
+from hermes.errors import ConfigError
 from hermes.events import Notice
 from hermes.index import Index, manual_folder
-from hermes.protocols import Approval, Approver, Wire
+from hermes.protocols import Approval, Approver, DocumentReader, PageFetcher, WebBackend, Wire
 from hermes.tools.memory.facts import Memory
 from hermes.tools.places import Places
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
-from hermes.tools.web.select import choose
+from hermes.tools.web.routing import ByScheme
+from hermes.tools.web.select import choose, load
 
 
 class Services:
@@ -59,10 +62,15 @@ class Services:
         web = self._config.web
         return WebKernel(
             choose("search", self, own=web.search_backend, shared=web.backend),
-            choose("extract", self, own=web.extract_backend, shared=web.backend),
+            self._page_reading(choose("extract", self, own=web.extract_backend, shared=web.backend)),
             archive=PageArchive(os.path.join(self._config.home, "cache", "web")),
             char_limit=web.extract_char_limit,
         )
+
+    def _page_reading(self, chosen: WebBackend) -> WebBackend:
+        """The chosen backend, and beside it the local documents and, for web pages, the built-in reader."""
+        floor = (load(name).connect(self) for name in ("local", "reader"))
+        return ByScheme(chosen, *(backend for backend in floor if backend.name != chosen.name))
 
     def wire(self) -> Wire:
         return self._sockets
@@ -75,7 +83,44 @@ class Services:
         wire: Wire = client(user_agent=f"hermes/{__version__}", retry=policy)
         return wire
 
+    def fetcher(self) -> PageFetcher:
+        return self._pages
+
+    @cached_property
+    def _pages(self) -> PageFetcher:
+        retry = discover.module("hermes.net.retry").RetryPolicy(attempts=2)
+        client = discover.module("hermes.net.client").Client(
+            user_agent=f"hermes/{__version__}", retry=retry, guard=self._guard()
+        )
+        fetcher = discover.module("hermes.net.fetch").Fetcher
+        pages: PageFetcher = fetcher(client, heeds_robots=self._config.web.robots)
+        return pages
+
+    def _guard(self) -> Any:
+        security = self._config.security
+        try:
+            opened = tuple(map(discover.module("hermes.net.addresses").network, security.allow_networks))
+        except ValueError as error:
+            raise ConfigError(
+                f"`security.allow_networks`: {error}", hint="write a network as `10.0.0.0/8` or `fd00::/8`"
+            ) from None
+        return discover.module("hermes.net.guard").Guard(
+            opened=opened, private=security.allow_private_urls, may_leave_tls=security.allow_http_redirects
+        )
+
+    def reader(self) -> DocumentReader:
+        return self._reading
+
+    @cached_property
+    def _reading(self) -> DocumentReader:
+        pool: DocumentReader = discover.module("hermes.tools.web.reading.pool").ReadingPool()
+        return pool
+
     async def close(self) -> None:
+        if "_reading" in self.__dict__:
+            await self._reading.close()
+        if "_pages" in self.__dict__:
+            await self._pages.close()
         if "_sockets" in self.__dict__:
             await self._sockets.close()
         if "_index" in self.__dict__:

@@ -33,6 +33,7 @@ class WebSettings(msgspec.Struct, frozen=True):
     search_backend: str = ""
     extract_backend: str = ""
     extract_char_limit: int = 15000
+    robots: bool = False
 
 
 class AgentSettings(msgspec.Struct, frozen=True):
@@ -54,11 +55,20 @@ class AuxiliarySettings(msgspec.Struct, frozen=True):
     vision: str = ""
 
 
+class SecuritySettings(msgspec.Struct, frozen=True):
+    """Where pages that a model or another page names may be: on the public internet, if nothing is opened."""
+
+    allow_networks: Names = ()
+    allow_private_urls: bool = False
+    allow_http_redirects: bool = False
+
+
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "model": ModelSettings,
     "web": WebSettings,
     "agent": AgentSettings,
     "auxiliary": AuxiliarySettings,
+    "security": SecuritySettings,
 }
 
 
@@ -77,6 +87,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     web: WebSettings = WebSettings()
     agent: AgentSettings = AgentSettings()
     auxiliary: AuxiliarySettings = AuxiliarySettings()
+    security: SecuritySettings = SecuritySettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
     warnings: tuple[str, ...] = ()
     origins: Mapping[str, Origin] = {}

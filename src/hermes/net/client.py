@@ -23,7 +23,7 @@ from hermes.net.pool import Pool
 from hermes.net.reply import CREDENTIALS, Caps, Reply
 from hermes.net.retry import RetryBudget, RetryPolicy, retry_after
 from hermes.net.target import Target
-from hermes.protocols import HttpReply, HttpRequest, MayRetry
+from hermes.protocols import HttpRequest, MayRetry
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _LARGE_BODY = 1024 * 1024
@@ -67,13 +67,17 @@ class Client:
 
     def open(
         self, request: HttpRequest, may_retry: MayRetry | None = None
-    ) -> AbstractAsyncContextManager[HttpReply]:
+    ) -> AbstractAsyncContextManager[Reply]:
         """Send the request and enter with a 2xx reply; raises `NetError` otherwise.
 
         Connections that fail and statuses that pass are tried again as the policy says, and
         `may_retry` is asked before each wait begins. Leaving closes what was not read.
         """
         return _Call(self, request, may_retry)
+
+    def uses_proxy(self, url: str) -> bool:
+        """Whether a request to a URL goes through a proxy."""
+        return bool(self._proxies) and target.proxy_for(target.parse(url), self._proxies) is not None
 
     async def close(self) -> None:
         """Close every connection, also those in use; a later request opens new ones."""

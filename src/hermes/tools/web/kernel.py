@@ -100,7 +100,8 @@ class WebKernel:
         if in_all is not None:
             budget = min(budget, in_all // len(asked))
         pages = tuple(self._page(url, documents, budget) for url in asked)
-        return ExtractOutcome(pages=pages, served_by=self._extract.name)
+        served_by = dict.fromkeys(document.served_by for document in documents.values() if document.served_by)
+        return ExtractOutcome(pages=pages, served_by=", ".join(served_by) or self._extract.name)
 
     def _readable(self, url: str) -> bool:
         return urlsplit(url).scheme.lower() in self._extract.schemes

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from hermes.protocols import DocumentIndex, WebBackend, Wire
+from hermes.protocols import DocumentIndex, DocumentReader, PageFetcher, WebBackend, Wire
 
 
 class Services(Protocol):
@@ -14,7 +14,15 @@ class Services(Protocol):
     def index(self) -> DocumentIndex: ...
 
     def wire(self) -> Wire:
-        """The way to any server, with deadlines, caps and retries."""
+        """The way to any server that the user has named, with deadlines, caps and retries."""
+        ...
+
+    def fetcher(self) -> PageFetcher:
+        """The way to pages that anyone has named: only public addresses, unless the user opened others."""
+        ...
+
+    def reader(self) -> DocumentReader:
+        """What makes a fetched page readable."""
         ...
 
     def setting(self, name: str) -> str | None:
