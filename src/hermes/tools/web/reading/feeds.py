@@ -16,7 +16,7 @@ MAX_SUMMARY = 1_000
 _ENTRIES = frozenset({"item", "entry"})
 _SUMMARIES = ("encoded", "content", "description", "summary")
 _DATES = ("pubdate", "published", "updated", "date")
-_FIELDS = frozenset({"title", "link", "guid", "id", "author", "creator", *_SUMMARIES, *_DATES})
+_FIELDS = frozenset({"title", "subtitle", "link", "guid", "id", "author", "creator", *_SUMMARIES, *_DATES})
 
 
 class Entry(msgspec.Struct):

@@ -137,9 +137,10 @@ class _Process:
     async def kill(self) -> None:
         with suppress(ProcessLookupError):
             self._process.kill()
-        self._sink.close()
-        await self._source.read()
         await self._process.wait()
+        # A pipe that nobody reads to its end is closed by nothing else.
+        self._process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
+        await asyncio.sleep(0)
 
 
 async def _start(command: Sequence[str]) -> _Process:
