@@ -64,6 +64,17 @@ def test_what_has_no_title_is_named_after_its_address():
     assert read(b"<p>words", "text/html", "https://site.example/").title == "site.example"
 
 
+@pytest.mark.parametrize(
+    ("told", "body"),
+    [("text/html", b"<p>words"), ("text/plain", b"words"), ("application/json", b'["words",')],
+)
+def test_what_is_very_large_is_read_in_part_and_says_so(told, body):
+    page = read(body + b" " * 3_000_000 + b"the end", told, URL)
+    assert "words" in page.markdown
+    assert "the end" not in page.markdown
+    assert page.notes == ("it is larger than 3 MB; the rest was left out",)
+
+
 def test_a_pdf_that_is_none_is_an_error():
     with pytest.raises(DocumentError, match="not a readable PDF"):
         read(b"%PDF-1.7 and nothing else", "text/html", URL)

@@ -10,8 +10,9 @@ import pytest
 from hermes.errors import DocumentError
 from hermes.protocols import Fetched
 from hermes.tools.web.reading import jobs
+from hermes.tools.web.reading.documents import MAX_BYTES
 from hermes.tools.web.reading.pool import ReadingPool, cores
-from hermes.tools.web.reading.worker import MAX_CHARACTERS, PLENTY
+from hermes.tools.web.reading.worker import MAX_CHARACTERS
 
 
 def page(body=b"<title>T</title><p>words", told="text/html", url="https://x.example/"):
@@ -94,7 +95,7 @@ async def test_a_process_that_has_grown_is_not_asked_again(pools):
     pool = pools(1)
     pool.prepare(1)
     [pid] = await pids(pool)
-    await pool.read(page(b"<p>" + b"<b>word</b> " * (PLENTY // 120), "text/html"))
+    await pool.read(page(b"<p>a word or two</p>" * (MAX_BYTES // 20)))
     assert not is_alive(pid)
 
 

@@ -14,25 +14,44 @@ from hermes.tools.web.reader.charset import decode
 from hermes.tools.web.reader.html import read_html
 from hermes.tools.web.reader.text import read_text
 from hermes.tools.web.reading.feeds import read_feed
-from hermes.tools.web.reading.kinds import charset_of, kind_of
+from hermes.tools.web.reading.kinds import Kind, charset_of, kind_of
+
+MAX_BYTES = 3_000_000
+"""Of a text: what is longer takes seconds to read, and nobody is shown so much of it."""
 
 
 def read(body: bytes, content_type: str, url: str) -> Page:
     """The readable content; raises `DocumentError` with the reason when there is none."""
     kind = kind_of(content_type, body)
+    if kind == "pdf" or len(body) <= MAX_BYTES:
+        return _titled(_read(kind, body, content_type, url), url)
+    page = _read("text" if kind == "json" else kind, body[:MAX_BYTES], content_type, url)
+    note = f"it is larger than {MAX_BYTES // 1_000_000} MB; the rest was left out"
+    return _titled(msgspec.structs.replace(page, notes=(*page.notes, note)), url)
+
+
+def _read(kind: Kind, body: bytes, content_type: str, url: str) -> Page:
     told = charset_of(content_type)
     match kind:
         case "pdf":
-            page = _read_pdf(body)
+            return _read_pdf(body)
         case "html":
-            page = read_html(decode(body, declared=True, told=told), url)
+            return read_html(decode(body, declared=True, told=told), url)
         case "feed":
-            page = read_feed(decode(body, declared=True, told=told), url)
+            return read_feed(decode(body, declared=True, told=told), url)
         case "json":
-            page = _read_json(body, told)
+            return _read_json(body, told)
         case "text":
-            page = read_text(decode(body, declared=True, told=told).encode("utf-8"), "")
-    return page if page.title else msgspec.structs.replace(page, title=_named_after(url))
+            return read_text(decode(body, declared=True, told=told).encode("utf-8"), "")
+
+
+def _titled(page: Page, url: str) -> Page:
+    """What has no title is named after its address."""
+    if page.title:
+        return page
+    parts = urlsplit(url)
+    name = unquote(os.path.basename(parts.path.rstrip("/"))) or parts.netloc
+    return msgspec.structs.replace(page, title=name)
 
 
 def _read_pdf(body: bytes) -> Page:
@@ -54,8 +73,3 @@ def _read_json(body: bytes, told: str) -> Page:
     except msgspec.DecodeError:
         return Page(text, "", notes=("it is called JSON and is not valid",))
     return Page(f"```json\n{shown}\n```", "")
-
-
-def _named_after(url: str) -> str:
-    parts = urlsplit(url)
-    return unquote(os.path.basename(parts.path.rstrip("/"))) or parts.netloc

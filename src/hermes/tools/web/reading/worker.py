@@ -22,7 +22,7 @@ except ImportError:  # Windows has no such limits; the time limit of the caller 
 
 MAX_MEMORY = 1 << 30
 MAX_CPU = 5.0
-PLENTY = 192 << 20
+PLENTY = 96 << 20
 """A process that has grown beyond this is not asked again."""
 
 MAX_CHARACTERS = 2_000_000
