@@ -3,16 +3,34 @@
 import pytest
 
 from hermes.index import Index
+from hermes.net.client import Client
+from hermes.net.fetch import Fetcher
+from hermes.net.guard import Guard
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
+from hermes.tools.web.reading.pool import ReadingPool
 from hermes.tools.web.select import choose, load, names
+from simulators.sentinel import Names
 
 
 class Services:
-    """Nothing is set, and the local index is empty."""
+    """Nothing is set, the local index is empty, and no host has an address."""
 
     def __init__(self):
         self._index = Index.open(None)
+        self._fetcher = Fetcher(Client(guard=Guard(), resolver=Names({}), environ={}))
+        self._reader = ReadingPool(1)
+
+    def fetcher(self):
+        return self._fetcher
+
+    def reader(self):
+        return self._reader
+
+    async def close(self):
+        await self._fetcher.close()
+        await self._reader.close()
+        self._index.close()
 
     def index(self):
         return self._index
@@ -22,10 +40,10 @@ class Services:
 
 
 @pytest.fixture
-def services():
+async def services():
     made = Services()
     yield made
-    made.index().close()
+    await made.close()
 
 
 @pytest.mark.parametrize("name", names())

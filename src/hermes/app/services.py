@@ -62,15 +62,15 @@ class Services:
         web = self._config.web
         return WebKernel(
             choose("search", self, own=web.search_backend, shared=web.backend),
-            self._page_reading(choose("extract", self, own=web.extract_backend, shared=web.backend)),
+            self._beside_local(choose("extract", self, own=web.extract_backend, shared=web.backend)),
             archive=PageArchive(os.path.join(self._config.home, "cache", "web")),
             char_limit=web.extract_char_limit,
         )
 
-    def _page_reading(self, chosen: WebBackend) -> WebBackend:
-        """The chosen backend, and beside it the local documents and, for web pages, the built-in reader."""
-        floor = (load(name).connect(self) for name in ("local", "reader"))
-        return ByScheme(chosen, *(backend for backend in floor if backend.name != chosen.name))
+    def _beside_local(self, chosen: WebBackend) -> WebBackend:
+        """Who reads pages, and beside it the local documents, which nobody else can read."""
+        local = load("local").connect(self)
+        return chosen if chosen.name == local.name else ByScheme(chosen, local)
 
     def wire(self) -> Wire:
         return self._sockets

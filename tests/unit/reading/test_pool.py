@@ -1,16 +1,17 @@
 """The processes that read: used again, ended when spent, stuck, cancelled or closed."""
 
 import asyncio
+import io
 import os
 import sys
 import textwrap
 
+import msgspec
 import pytest
 
 from hermes.errors import DocumentError
 from hermes.protocols import Fetched
-from hermes.tools.web.reading import jobs
-from hermes.tools.web.reading.documents import MAX_BYTES
+from hermes.tools.web.reading import jobs, worker
 from hermes.tools.web.reading.pool import ReadingPool, cores
 from hermes.tools.web.reading.worker import MAX_CHARACTERS
 
@@ -91,12 +92,20 @@ async def test_a_process_that_opened_a_pdf_opens_nothing_else(pools):
     assert (await pool.read(page())).title == "T"
 
 
-async def test_a_process_that_has_grown_is_not_asked_again(pools):
-    pool = pools(1)
-    pool.prepare(1)
-    [pid] = await pids(pool)
-    await pool.read(page(b"<p>a word or two</p>" * (MAX_BYTES // 20)))
-    assert not is_alive(pid)
+def test_a_process_that_has_grown_reads_nothing_more(monkeypatch):
+    monkeypatch.setattr(worker, "_used", lambda: worker.PLENTY + 1)
+    head = msgspec.msgpack.encode(jobs.Job("https://x.example/", "text/html", 8))
+    job = len(head).to_bytes(jobs.LENGTH, "big") + head + b"<p>words"
+    sink = io.BytesIO()
+    worker.serve(io.BytesIO(job * 3), sink)
+    size = int.from_bytes(sink.getvalue()[: jobs.LENGTH], "big")
+    assert len(sink.getvalue()) == jobs.LENGTH + size
+    outcome = msgspec.msgpack.decode(sink.getvalue()[jobs.LENGTH :], type=jobs.Outcome)
+    assert (outcome.page.markdown, outcome.spent) == ("words", True)
+
+
+def test_a_process_knows_what_it_holds():
+    assert worker._used() == 0 or worker._used() > 1 << 20
 
 
 async def test_a_text_without_end_is_cut_and_says_so(pools):
