@@ -155,6 +155,11 @@ _LOW = (network("::/96"), network("::ffff:0:0:0/96"), _NAT64)
 _ELSEWHERE = Special(network("::/0"), "outside what is routed on the internet")
 
 
+def is_loopback(address: Address) -> bool:
+    """Whether an address is this machine itself, by the name that every machine has for itself."""
+    return address.number >> 24 == 127 if address.bits == _V4 else address.number == 1
+
+
 def metadata(address: Address) -> Special | None:
     """The range that makes an address one that nobody may be led to, whatever is allowed."""
     for face in faces(address):

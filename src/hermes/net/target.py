@@ -1,6 +1,5 @@
 """Where a request goes: its URL judged once, and the proxy that the environment asks for."""
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -9,6 +8,7 @@ import msgspec
 from yarl import URL
 
 from hermes.errors import NetError, ProtocolBroken
+from hermes.net import addresses
 
 _SCHEMES = frozenset({"http", "https"})
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
@@ -56,10 +56,10 @@ def _is_plain(authority: str, host: str) -> bool:
 
 
 def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+    address = addresses.parse(host)
+    if address is not None:
+        return addresses.is_loopback(address)
+    return host == "localhost" or host.endswith(".localhost")
 
 
 def proxies(environ: Mapping[str, str]) -> dict[str, str]:

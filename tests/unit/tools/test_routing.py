@@ -54,7 +54,7 @@ async def test_the_first_searches(backends):
 
 @pytest.mark.parametrize(
     ("urls", "served_by"),
-    [(["file:///a"], "local"), (["http://a/"], "web"), (["file:///a", "http://a/"], "web, local")],
+    [(["file:///a"], "local"), (["http://a/"], "web"), (["file:///a", "http://a/"], "local, web")],
 )
 async def test_an_outcome_says_who_read(urls, served_by, backends):
     both = ByScheme(*backends)
