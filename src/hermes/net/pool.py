@@ -1,5 +1,6 @@
 """The connections of a client, opened when first used: to servers, and to the proxies before them."""
 
+import asyncio
 from contextlib import suppress
 
 import aiohttp
@@ -14,6 +15,7 @@ from hermes.net.inflate import ENCODINGS
 from hermes.net.target import Target
 
 _KEEP_ALIVE = 60.0
+_LOOK_UP = 2.0
 
 
 class Pool:
@@ -50,11 +52,15 @@ class Pool:
         return taken
 
     async def _judge_name(self, where: Target, guard: Guard) -> None:
-        """Judge what a name leads to here; a proxy looks it up again, and may know what we do not."""
+        """Judge what a name leads to here; a proxy looks it up again, and may know what we do not.
+
+        Behind a proxy there may be nobody to answer, so this is not waited for long.
+        """
         name = where.url.raw_host or ""
         if addresses.parse(name) is None:
             with suppress(OSError):
-                await GuardedResolver(self._resolver, guard).resolve(name, where.url.port or 0)
+                async with asyncio.timeout(_LOOK_UP):
+                    await GuardedResolver(self._resolver, guard).resolve(name, where.url.port or 0)
 
     def _new_session(self, guard: Guard | None) -> aiohttp.ClientSession:
         session = aiohttp.ClientSession(

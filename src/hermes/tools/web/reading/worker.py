@@ -22,6 +22,7 @@ except ImportError:  # Windows has no such limits; the time limit of the caller 
 
 MAX_MEMORY = 1 << 30
 MAX_CPU = 5.0
+MAX_CPU_FOR_PDF = 10.0
 PLENTY = 96 << 20
 """A process that has grown beyond this is not asked again."""
 
@@ -41,16 +42,18 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 
 
 def _outcome(job: Job, body: bytes) -> Outcome:
-    _count_time(MAX_CPU)
+    is_pdf = b"%PDF-" in body[:1024]
+    _count_time(MAX_CPU_FOR_PDF if is_pdf else MAX_CPU)
     try:
         page = read(body, job.content_type, job.url)
     except DocumentError as error:
-        return Outcome(error=str(error), spent=_is_spent(body))
+        return Outcome(error=str(error), spent=is_pdf or _used() > PLENTY)
     except (MemoryError, RecursionError):
         return Outcome(error="needs too much memory to read", spent=True)
     finally:
         _count_time(0)
-    return Outcome(_bounded(page), spent=_is_spent(body))
+    # A hostile PDF may have taken the process over: it opens nothing else.
+    return Outcome(_bounded(page), spent=is_pdf or _used() > PLENTY)
 
 
 def _bounded(page: Page) -> Page:
@@ -58,11 +61,6 @@ def _bounded(page: Page) -> Page:
         return page
     note = f"its text is longer than {MAX_CHARACTERS} characters; the rest was left out"
     return msgspec.structs.replace(page, markdown=page.markdown[:MAX_CHARACTERS], notes=(*page.notes, note))
-
-
-def _is_spent(body: bytes) -> bool:
-    """A process that opened a PDF, which a hostile file may have taken over, or that holds much memory."""
-    return b"%PDF-" in body[:1024] or _used() > PLENTY
 
 
 def _used() -> int:
