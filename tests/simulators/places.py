@@ -91,6 +91,8 @@ _METADATA = [
         "metadata",
         "instance-data",
         "x.metadata.google.internal",
+        "instance-data.ec2.internal",
+        "metadata.tencentyun.com",
     ),
 ]
 _SPELT_OTHERWISE = [

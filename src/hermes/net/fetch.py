@@ -26,6 +26,7 @@ _ACCEPT = (
 _NOT_MODIFIED = 304
 _CLIENT_ERRORS = range(400, 500)
 _ROBOTS_KEPT = 3600.0
+_MOST_SITES = 1_000
 
 
 class Fetcher:
@@ -86,6 +87,8 @@ class Fetcher:
         known = self._known.get(where.origin)
         if known is None or known[0] < self._clock():
             known = self._clock() + _ROBOTS_KEPT, await self._fetch_robots(where)
+            if len(self._known) >= _MOST_SITES:
+                self._known.clear()
             self._known[where.origin] = known
         if not known[1].allows(where.url.raw_path_qs):
             raise NetError(

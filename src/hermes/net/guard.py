@@ -66,6 +66,8 @@ class Guard(msgspec.Struct, frozen=True):
         host = (where.url.raw_host or "").lower()
         if where.url.port in _UNSAFE_PORTS:
             raise AddressRefused(f"the port of `{where.origin}` is not for web pages", reason="bad-port")
+        if any(matches(host, rule) for rule in self.blocked):
+            raise AddressRefused(f"`{where.origin}` is on the list of blocked sites", reason="blocked-site")
         address = _address(host, where.origin)
         if address is not None:
             self.admit_address(address, where.origin)
@@ -75,8 +77,6 @@ class Guard(msgspec.Struct, frozen=True):
         return where
 
     def _admit_name(self, name: str, origin: str) -> None:
-        if any(matches(name, rule) for rule in self.blocked):
-            raise AddressRefused(f"`{origin}` is on the list of blocked sites", reason="blocked-site")
         if name in _METADATA_NAMES or name.endswith(".metadata.google.internal"):
             raise AddressRefused(
                 f"`{origin}` is where clouds keep the keys of a machine", reason="metadata-address"

@@ -120,3 +120,66 @@ def test_a_name_in_two_scripts_is_shown_as_it_is_looked_up():
 )
 def test_this_machine_itself(address, expected):
     assert addresses.is_loopback(addresses.parse(address)) is expected
+
+
+CLOSED = [
+    *(
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+    ),
+    *(
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+    ),
+    *(
+        "240.0.0.0/4",
+        "::/128",
+        "::1/128",
+        "::/96",
+        "::ffff:0:0:0/96",
+        "64:ff9b:1::/48",
+        "100::/64",
+        "2001::/23",
+    ),
+    *("2001:db8::/32", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"),
+]
+KEYS = ["169.254.0.0/16", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32", "fe80::a9fe:a9fe/128"]
+MORE_KEYS = ["fd00:ec2::/32", "fd20:ce::254/128"]
+
+
+def ends(text):
+    """The first and the last address of a range, and their neighbours outside it."""
+    network = ipaddress.ip_network(text)
+    first, last = int(network.network_address), int(network.broadcast_address)
+    bits = network.max_prefixlen
+    outside = [Address(bits, number) for number in (first - 1, last + 1) if 0 <= number < 1 << bits]
+    return [Address(bits, first), Address(bits, last)], outside
+
+
+def range_of(found):
+    return found and found.network.text
+
+
+@pytest.mark.parametrize("text", CLOSED)
+def test_a_closed_range_begins_and_ends_where_the_registry_says(text):
+    inside, outside = ends(text)
+    if text == "::/96":
+        inside = inside[1:]
+    assert {range_of(addresses.closed(address)) for address in inside} == {text}
+    assert text not in {range_of(addresses.closed(address)) for address in outside}
+
+
+@pytest.mark.parametrize("text", [*KEYS, *MORE_KEYS])
+def test_where_clouds_keep_their_keys_begins_and_ends_there(text):
+    inside, outside = ends(text)
+    assert {range_of(addresses.metadata(address)) for address in inside} == {text}
+    assert {range_of(addresses.metadata(address)) for address in outside} == {None}

@@ -264,8 +264,13 @@ async def test_a_redirect_through_a_proxy_is_judged_too(guarded, sentinel):
 
 
 async def test_blocked_sites_are_not_asked_even_after_a_redirect(guarded, sentinel):
-    client = guarded(Guard(blocked=("both.example", "*.public.example")))
-    for url in ("http://both.example/", hop("http://both.example/"), "http://metadata.public.example/"):
+    client = guarded(Guard(blocked=("both.example", "*.public.example", "1.1.1.1")))
+    for url in (
+        "http://both.example/",
+        hop("http://both.example/"),
+        "http://metadata.public.example/",
+        "http://1.1.1.1/",
+    ):
         with pytest.raises(AddressRefused) as caught:
             await get(client, url)
         assert caught.value.reason == "blocked-site"
