@@ -13,9 +13,9 @@ from bench.calls import measure_call, measure_chunk, measure_concurrency
 from bench.convert import measure_convert
 from bench.install import measure_install
 from bench.measure import Figure, Plan
+from bench.reading import measure_guard, measure_pages
 from bench.start import measure_one_shot, measure_scout, measure_start
 from bench.turns import measure_turn
-from bench.web import measure_guard, measure_pages
 
 MEASURES: dict[str, Callable[[Plan], list[Figure]]] = {
     "start": measure_start,

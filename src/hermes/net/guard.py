@@ -8,8 +8,8 @@ import re
 
 import msgspec
 
-from hermes.errors import AddressRefused
-from hermes.net import addresses
+from hermes.errors import AddressRefused, NetError
+from hermes.net import addresses, target
 from hermes.net.addresses import Address, Network
 from hermes.net.sites import matches
 from hermes.net.target import Target
@@ -57,6 +57,17 @@ class Guard(msgspec.Struct, frozen=True):
     private: bool = False
     may_leave_tls: bool = False
     blocked: tuple[str, ...] = ()
+
+    def why_not(self, url: str) -> str | None:
+        """Why an address may not be read, as far as that shows without a lookup; else None.
+
+        For addresses that others read for us: they look names up themselves.
+        """
+        try:
+            self.admit(target.parse(url))
+        except NetError as error:
+            return str(error)
+        return None
 
     def admit(self, where: Target) -> Target:
         """The target with an address in its plain spelling; raises `AddressRefused` for one that is closed.

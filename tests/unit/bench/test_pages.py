@@ -2,7 +2,7 @@
 
 import urllib.request
 
-from bench import pages, web
+from bench import pages, reading
 
 from hermes.tools.web.reader.html import read_html
 
@@ -23,8 +23,8 @@ def test_the_server_gives_pages_away():
 
 
 async def test_both_sides_read_every_page():
-    assert web._read_some(range(0, 6, 2)) == 3
+    assert reading._read_some(range(0, 6, 2)) == 3
     with pages.running() as server:
-        reading = await web._connected(server)
-        assert await reading.read() > 0
-        await reading.close()
+        reader = await reading._connected(server)
+        assert await reader.read() > 0
+        await reader.close()

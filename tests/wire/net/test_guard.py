@@ -177,6 +177,15 @@ async def test_credentials_stay_with_their_origin(guarded, sentinel):
     assert second["x-other"] == "kept"
 
 
+def test_what_others_read_for_us_is_judged_without_a_lookup():
+    guard = Guard()
+    assert guard.why_not("https://public.example/") is None
+    assert "private network" in guard.why_not("http://10.0.0.1/")
+    assert "keys of a machine" in guard.why_not("http://metadata.google.internal/")
+    assert "s3cret" not in guard.why_not("http://user:s3cret@public.example/")
+    assert guard.why_not("nonsense")
+
+
 def test_a_redirect_leaves_tls_only_where_that_is_set():
     secure = target.parse("https://a.example/")
     with pytest.raises(ProtocolBroken, match="from https to http"):
