@@ -13,6 +13,7 @@ from bench.calls import measure_call, measure_chunk, measure_concurrency
 from bench.convert import measure_convert
 from bench.install import measure_install
 from bench.measure import Figure, Plan
+from bench.reading import measure_guard, measure_pages
 from bench.start import measure_one_shot, measure_scout, measure_start
 from bench.turns import measure_turn
 from bench.web import measure_web
@@ -27,6 +28,8 @@ MEASURES: dict[str, Callable[[Plan], list[Figure]]] = {
     "concurrency": measure_concurrency,
     "turn": measure_turn,
     "web": measure_web,
+    "guard": measure_guard,
+    "pages": measure_pages,
     "install": measure_install,
 }
 VERDICTS = {True: "yes", False: "NO", None: ""}

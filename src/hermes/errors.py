@@ -12,6 +12,7 @@ HermesError                    exit code 1, an optional hint
 │   └── StoreCorrupt           damaged: set aside and rebuilt
 ├── DocumentError              a document cannot be read
 ├── NetError                   bytes did not arrive
+│   ├── AddressRefused         a page or a model leads where it may not: never follow
 │   ├── ConnectFailed          nothing was sent: retry
 │   │   └── TlsFailed          ... and nobody knows to whom: neither again nor elsewhere
 │   ├── DeadlinePassed         connect, first byte, idle or total
@@ -116,6 +117,17 @@ class DocumentError(HermesError):
 
 class NetError(HermesError):
     pass
+
+
+Closed = Literal["bad-url", "bad-port", "private-address", "metadata-address", "blocked-site"]
+
+
+class AddressRefused(NetError):
+    """An address that the user did not configure and that strangers may not choose; `reason` says why."""
+
+    def __init__(self, message: str, *, reason: Closed, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason
 
 
 class ConnectFailed(NetError):

@@ -462,6 +462,56 @@ Compressor = Callable[[str, str], Awaitable[str]]
 """Makes a long text shorter as an instruction says: a call to a model. Raises `HermesError`."""
 
 
+class Fetched(msgspec.Struct, frozen=True):
+    """A page as its server sent it. `url` is where it came from, after any redirects."""
+
+    url: str
+    status: int
+    content_type: str
+    body: bytes
+    notes: tuple[str, ...] = ()
+
+
+class PageFetcher(Protocol):
+    """Gets pages that a model or another page named: public addresses only, within the caps."""
+
+    async def fetch(self, url: str) -> Fetched:
+        """The page; raises `NetError` when there is none to be had."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class KeptPage(msgspec.Struct, frozen=True):
+    """A page that was fetched before, with what its server tells versions apart by."""
+
+    page: Fetched
+    etag: str = ""
+    last_modified: str = ""
+
+
+class PageCache(Protocol):
+    """Where fetched pages are kept; nobody's work depends on it, so no call here raises."""
+
+    def get(self, url: str) -> KeptPage | None: ...
+
+    def put(self, url: str, kept: KeptPage) -> None: ...
+
+
+class DocumentReader(Protocol):
+    """Makes what was fetched readable, whatever it is."""
+
+    def prepare(self, count: int) -> None:
+        """Get ready to read so many documents soon."""
+        ...
+
+    async def read(self, fetched: Fetched) -> "Page":
+        """The readable content; raises `DocumentError` with the reason when there is none."""
+        ...
+
+    async def close(self) -> None: ...
+
+
 class Page(msgspec.Struct, frozen=True):
     """A document made readable: Markdown, with what else was learned on the way."""
 

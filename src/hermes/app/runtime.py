@@ -87,7 +87,10 @@ class Runtime:
     @cached_property
     def plugins(self) -> Plugins:
         """What enabled plugins brought; loaded with the first conversation."""
-        return Plugins(self.config, working_folder(), self.hooks, self.services.notices)
+        plugins = Plugins(self.config, working_folder(), self.hooks, self.services.notices)
+        for backend in plugins.web_backends:
+            self.services.web_parts.backends.register(backend)
+        return plugins
 
     def store(self) -> Store:
         """The sessions; opened on first use, and then what is odd about them is noted."""

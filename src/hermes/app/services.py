@@ -14,7 +14,7 @@ from hermes.errors import ConfigError, UsageError
 from hermes.events import Notice
 from hermes.hooks import HookHost
 from hermes.index import Index, manual_folder
-from hermes.protocols import Expectation, Revealable, Wire, current_call
+from hermes.protocols import DocumentReader, Expectation, PageFetcher, Revealable, Wire, current_call
 from hermes.store.notebook import Notebook
 from hermes.tools.memory.facts import Memory
 from hermes.tools.places import Places
@@ -23,6 +23,7 @@ from hermes.tools.web.select import CAPABILITIES
 from hermes.tools.x_search.account import Account, Terms, open_account
 
 if TYPE_CHECKING:
+    from hermes.net.guard import Guard
     from hermes.net.retry import RetryPolicy
     from hermes.tools.web.backends.base import Sent
 
@@ -116,7 +117,10 @@ class Services:
 
     @cached_property
     def web_parts(self) -> Web:
-        return Web(self._config, self, self.notebook, self.notices)
+        return Web(self._config, self, self.notebook, self.notices, admit=self._why_not)
+
+    def _why_not(self, url: str) -> str | None:
+        return self._guard.why_not(url)
 
     @cached_property
     def web(self) -> WebKernel:
@@ -156,12 +160,52 @@ class Services:
             self._wires[policy] = client(user_agent=f"hermes/{__version__}", retry=retry)
         return self._wires[policy]
 
+    def fetcher(self) -> PageFetcher:
+        return self._pages
+
+    @cached_property
+    def _pages(self) -> PageFetcher:
+        retry = discover.module("hermes.net.retry").RetryPolicy(attempts=2)
+        client = discover.module("hermes.net.client").Client(
+            user_agent=f"hermes/{__version__}", retry=retry, guard=self._guard
+        )
+        fetcher = discover.module("hermes.net.fetch").Fetcher
+        pages: PageFetcher = fetcher(client, heeds_robots=self._config.web.robots)
+        return pages
+
+    @cached_property
+    def _guard(self) -> "Guard":
+        security = self._config.security
+        try:
+            opened = tuple(map(discover.module("hermes.net.addresses").network, security.allow_networks))
+        except ValueError as error:
+            raise ConfigError(
+                f"`security.allow_networks`: {error}", hint="write a network as `10.0.0.0/8` or `fd00::/8`"
+            ) from None
+        guard: Guard = discover.module("hermes.net.guard").Guard(
+            opened=opened,
+            private=security.allow_private_urls,
+            may_leave_tls=security.allow_http_redirects,
+            blocked=tuple(rule for rule, _source in self.web_parts.blocked_sites),
+        )
+        return guard
+
+    def reader(self) -> DocumentReader:
+        return self._reading
+
+    @cached_property
+    def _reading(self) -> DocumentReader:
+        pool: DocumentReader = discover.module("hermes.tools.web.reading.pool").ReadingPool()
+        return pool
+
     async def close(self) -> None:
         self.hooks.close()
         for wire in self._wires.values():
             await wire.close()
-        if "notebook" in self.__dict__:
-            self.notebook.close()
+        if "_reading" in self.__dict__:
+            await self._reading.close()
+        if "_pages" in self.__dict__:
+            await self._pages.close()
         if "_index" in self.__dict__:
             self._index.close()
         if "web_parts" in self.__dict__:

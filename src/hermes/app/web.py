@@ -11,7 +11,7 @@ from hermes.config import Config, Origin, Secret
 from hermes.events import Notice
 from hermes.protocols import Compressor, Notebook, WebBackend
 from hermes.providers.base import Keys, address
-from hermes.tools.web.addresses import Gate
+from hermes.tools.web.addresses import Admit, Gate
 from hermes.tools.web.backends.base import Services, texts
 from hermes.tools.web.backends.base.declare import BASE_URL
 from hermes.tools.web.budget import PageArchive
@@ -30,15 +30,21 @@ LONGEST_KEPT = 1440
 
 
 class Web:
-    """The web of one configuration. `services` is what backends may use, `notices` is told what is odd."""
+    """The web of one configuration.
 
-    def __init__(self, config: Config, services: Services, notebook: Notebook, notices: list[Notice]) -> None:
+    `services` is what backends may use, `notices` is told what is odd, `admit` judges where an address leads.
+    """
+
+    def __init__(
+        self, config: Config, services: Services, notebook: Notebook, notices: list[Notice], *, admit: Admit
+    ) -> None:
         self.backends = Backends(config.home)
         self.compressor: Compressor | None = None
         self._config = config
         self._services = services
         self._notebook = notebook
         self._notices = notices
+        self._admit = admit
 
     def choice(self, capability: Capability) -> Chosen:
         """Which backends serve; raises `NotConfigured` or `UnknownName` when the settings cannot be kept."""
@@ -91,7 +97,7 @@ class Web:
             lambda: self._reader,
             archive=PageArchive(os.path.join(self._config.home, "cache", "web")),
             char_limit=self._config.web.extract_char_limit,
-            gate=Gate(lambda text: redact(text) != text, self._blocked_sites()),
+            gate=Gate(lambda text: redact(text) != text, self.blocked_sites, self._admit),
             compressor=self.compressor,
             log=self.log.note,
         )
@@ -101,7 +107,8 @@ class Web:
         enabled = (self._services.setting("WEB_TOOLS_DEBUG") or "").lower() == "true"
         return DebugLog(self._config.home, enabled=enabled, now=_now, redact=self._services.redact)
 
-    def _blocked_sites(self) -> list[tuple[str, str]]:
+    @cached_property
+    def blocked_sites(self) -> list[tuple[str, str]]:
         """The rules of `security.website_blocklist`, each with the place it stands in."""
         held = self._config.option(BLOCKLIST)
         if held is None:

@@ -36,6 +36,7 @@ class WebSettings(msgspec.Struct, frozen=True):
     search_backend: str = ""
     extract_backend: str = ""
     extract_char_limit: int = 15000
+    robots: bool = False
     failover: Names = ()
     failover_on_empty: bool = False
     federate: Names = ()
@@ -133,6 +134,14 @@ class PluginSettings(msgspec.Struct, frozen=True):
     entries: PluginEntries = {}
 
 
+class SecuritySettings(msgspec.Struct, frozen=True):
+    """Where pages that a model or another page names may be: on the public internet, if nothing is opened."""
+
+    allow_networks: Names = ()
+    allow_private_urls: bool = False
+    allow_http_redirects: bool = False
+
+
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "model": ModelSettings,
     "web": WebSettings,
@@ -142,6 +151,7 @@ SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "approvals": ApprovalSettings,
     "tool_loop_guardrails": ToolLoopSettings,
     "plugins": PluginSettings,
+    "security": SecuritySettings,
 }
 OPEN_SECTIONS = ("web", "security")
 """Where a mapping may hold more: `web.NAME` the options of a web backend, `security` lists of sites."""
@@ -166,6 +176,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     approvals: ApprovalSettings = ApprovalSettings()
     tool_loop_guardrails: ToolLoopSettings = ToolLoopSettings()
     plugins: PluginSettings = PluginSettings()
+    security: SecuritySettings = SecuritySettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
     options: Mapping[str, Any] = {}
     """The mappings of the open sections by dotted name, such as `web.xai`; keys in them are secrets."""

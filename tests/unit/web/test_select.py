@@ -40,14 +40,14 @@ def name(parts, capability, environ=(), web="", flags=None):
 @pytest.mark.parametrize(
     ("environ", "search", "extract"),
     [
-        ({}, "local", "local"),
+        ({}, "local", "reader"),
         (EXA, "exa", "exa"),
         (TAVILY | EXA, "tavily", "tavily"),
-        (SEARXNG, "searxng", "local"),
+        (SEARXNG, "searxng", "reader"),
         (SEARXNG | CUSTOM, "searxng", "custom"),
         (CUSTOM, "custom", "custom"),
         (CUSTOM | EXA, "exa", "exa"),
-        ({"EXA_API_KEY": "   "}, "local", "local"),
+        ({"EXA_API_KEY": "   "}, "local", "reader"),
     ],
 )
 def test_the_best_that_is_available_serves(parts, environ, search, extract):
@@ -76,7 +76,7 @@ async def test_a_chosen_one_that_lacks_something_is_an_error_that_names_it(parts
 
 def test_one_that_only_searches_leaves_reading_to_the_best(parts):
     assert name(parts, "extract", SEARXNG | EXA, "  backend: searxng\n") == "exa"
-    assert name(parts, "extract", SEARXNG, "  backend: searxng\n") == "local"
+    assert name(parts, "extract", SEARXNG, "  backend: searxng\n") == "reader"
 
 
 def test_one_that_only_searches_cannot_be_chosen_for_reading(parts):

@@ -10,9 +10,11 @@ from hermes.protocols import (
     Deadlines,
     Document,
     DocumentIndex,
+    DocumentReader,
     Filter,
     Found,
     HttpRequest,
+    PageFetcher,
     Query,
     Revealable,
     WebBackend,
@@ -116,6 +118,14 @@ class Services(Protocol):
 
     def wire(self) -> Wire:
         """The way to any server that the user has named, with deadlines, caps and retries."""
+        ...
+
+    def fetcher(self) -> PageFetcher:
+        """Fetches pages that the user did not choose, behind the address guard."""
+        ...
+
+    def reader(self) -> DocumentReader:
+        """Makes what was fetched readable, in processes of their own."""
         ...
 
     def setting(self, name: str) -> str | None:
