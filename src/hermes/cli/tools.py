@@ -14,7 +14,8 @@ from hermes.cli._settings import read_settings
 from hermes.cli._table import table
 from hermes.errors import UnknownName
 from hermes.protocols import Effect
-from hermes.tools.toolbox import Toolbox, all_tools, select
+from hermes.tools.base import Tool
+from hermes.tools.toolbox import ALL, Toolbox, select
 
 WIDEST = 90
 
@@ -53,8 +54,11 @@ def setup(backend: str | None) -> None:
 
 def _list(as_json: bool) -> None:
     config = read_settings()
+    runtime = Runtime(config)
     wanted = config.agent.tools
-    rows = run_in_loop(_rows(Runtime(config), _offered(wanted)))
+    rows = run_in_loop(_rows(runtime, wanted))
+    for notice in runtime.services.notices:
+        border().say(f"warning: {notice.message}")
     if as_json:
         show_json({"chosen": wanted, "tools": rows})
         return
@@ -66,20 +70,23 @@ def _list(as_json: bool) -> None:
     )
 
 
-def _offered(wanted: Sequence[str]) -> set[str]:
+def _offered(wanted: Sequence[str], added: Sequence[Tool]) -> set[str]:
     """The tools that these names mean. A name that means nothing is said, and the list goes on."""
     offered: set[str] = set()
     for name in wanted:
         try:
-            offered.update(tool.spec.name for tool in select([name]))
+            offered.update(tool.spec.name for tool in select([name], added))
         except UnknownName as error:
             border().say(f"warning: `agent.tools` names an {error}\nhint: {error.hint}")
     return offered
 
 
-async def _rows(runtime: Runtime, offered: set[str]) -> list[Row]:
+async def _rows(runtime: Runtime, wanted: Sequence[str]) -> list[Row]:
     async with runtime:
-        lacks = Toolbox(all_tools(), runtime.services).why_not()
+        added = runtime.plugins.tools
+        tools = select([ALL], added)
+        offered = _offered(runtime.plugins.offered(wanted), added)
+        lacks = Toolbox(tools, runtime.services).why_not()
     rows = [
         Row(
             toolset=tool.toolset,
@@ -89,7 +96,7 @@ async def _rows(runtime: Runtime, offered: set[str]) -> list[Row]:
             offered=tool.spec.name in offered,
             lacks=lacks.get(tool.spec.name),
         )
-        for tool in all_tools()
+        for tool in tools
     ]
     return sorted(rows, key=lambda row: (not row.offered, row.toolset, row.name))
 
