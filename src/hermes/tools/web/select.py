@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from hermes.discover import Kind, Registry
+from hermes.discover import Kind, Registry, normal
 from hermes.errors import ConfigError, NotConfigured, UnknownName
 from hermes.tools.web.backends.base import Backend, Services
 from hermes.tools.web.options import is_available
@@ -75,13 +75,17 @@ class Backends:
         return tuple(sorted({*self._registry.names(), *self._registered}))
 
     def load(self, name: str) -> Backend:
-        """A backend by name, in any case; an unknown one is an error that offers the nearest."""
+        """A backend by name or alias, in any case; an unknown one is an error that offers the nearest."""
         found = self._registered.get(name.strip().lower())
         if found is not None:
             return found
-        if name not in self._registry:
+        if name in self._registry:
+            return self._registry.load(name).value
+        named = (backend for backend in self.all() if normal(name) in backend.aliases)
+        found = next(named, None)
+        if found is None:
             raise UnknownName(KIND.noun, name, self.names())
-        return self._registry.load(name).value
+        return found
 
     def all(self) -> tuple[Backend, ...]:
         """Every backend that can be loaded, best first."""

@@ -16,11 +16,13 @@ from hermes.tools.web.backends.base.declare import (
 from hermes.tools.web.backends.base.reading import (
     at,
     first_text,
+    google_range,
     items,
     json_request,
     number,
     text,
     texts,
+    us_date,
     with_operators,
 )
 
@@ -33,11 +35,13 @@ __all__ = [
     "address_option",
     "at",
     "first_text",
+    "google_range",
     "items",
     "json_request",
     "key_option",
     "number",
     "text",
     "texts",
+    "us_date",
     "with_operators",
 ]
