@@ -6,7 +6,8 @@ from simulators.web.base import KEY, Vendor, only, unknown_headers
 
 _SEARCH = {
     "query", "limit", "sources", "categories", "includeDomains", "excludeDomains", "tbs", "location",
-    "country", "timeout", "ignoreInvalidURLs", "highlights", "scrapeOptions", "enterprise", "origin", "integration",
+    "country", "timeout", "ignoreInvalidURLs", "highlights", "scrapeOptions", "enterprise", "origin",
+    "integration",
 }  # fmt: skip
 _SCRAPE = {
     "url",
