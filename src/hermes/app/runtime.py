@@ -12,7 +12,7 @@ from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
 from hermes.agent.conversation import Conversation
 from hermes.agent.means import Means
-from hermes.agent.send import ModelClient
+from hermes.agent.send import Ledger, ModelClient
 from hermes.agent.untrusted import Guard
 from hermes.app.choosing import Chooser
 from hermes.app.dialogue import Dialogue, Journal, Terms
@@ -79,6 +79,7 @@ class Runtime:
     def _means(self, terms: Terms, endpoint: Endpoint) -> Means:
         settings = self.config.agent
         chosen = self._model(endpoint)
+        self.shorten_pages(chosen)
         is_priced = terms.priced or settings.max_cost is not None or endpoint.provider.engine is not None
         return Means(
             models=Models(chosen, self.config.model.fallback, self._fallback, self.notebook),
@@ -97,6 +98,30 @@ class Runtime:
             effort=terms.effort or self.config.model.effort,
             temperature=self.config.model.temperature,
         )
+
+    def shorten_pages(self, chosen: ModelClient | None = None) -> None:
+        """Let a model make long pages shorter where `web.compress` asks for it: its own, or the chosen one.
+
+        A model without weights quotes what it is given, so it shortens nothing.
+        """
+        if not self.config.web.compress:
+            return
+        model = self._task_model("web") or chosen or self._model(self.choose_model().endpoint)
+        if model.endpoint.provider.engine is None:
+            auxiliary = Auxiliary(model)
+
+            async def shorten(text: str, instruction: str) -> str:
+                asked = Message(role="user", content=f"{instruction}\n\n<page>\n{text}\n</page>")
+                reply = await auxiliary.complete(
+                    "web",
+                    (asked,),
+                    emit=lambda _event: None,
+                    ledger=Ledger(),
+                    spend=lambda _who, _usage: None,
+                )
+                return reply.content or ""
+
+            self.services.web_parts.compressor = shorten
 
     def _guard(self, history: Sequence[Message]) -> Guard:
         redact = self.services.redact

@@ -67,7 +67,10 @@ class Services:
         return found.split()[0] if found and found.split() else None
 
     def option(self, path: str) -> Any:
-        return self._config.web_option(path)
+        return self._config.option(f"web.{path}")
+
+    def admit_key(self, name: str, url: str, own: str) -> None:
+        self.web_parts.admit_key(name, url, own)
 
     def watch(self, sent: "Sent") -> None:
         self.sent.append(sent)

@@ -91,6 +91,7 @@ def _bind_key(name: str) -> None:
         border().say(f"warning: {error}")
         return
     runtime.chooser.bind(name)
+    runtime.services.web_parts.bind(name)
     run_in_loop(runtime.__aexit__())
 
 
@@ -114,7 +115,7 @@ def _say_what_overrides(environment: Environment, variable: str, home: str, *, i
 
 def _keys(config: Config) -> list[Key]:
     """Every setting, and the options of single web backends that the file holds."""
-    return [*KEYS.values(), *(find(f"web.{path}") for path in _paths(config.web_options))]
+    return [*KEYS.values(), *map(find, _paths(config.options))]
 
 
 def _paths(options: Mapping[str, Any]) -> Iterator[str]:
@@ -127,7 +128,7 @@ def _paths(options: Mapping[str, Any]) -> Iterator[str]:
 
 def _value(config: Config, key: Key) -> Any:
     if "." in key.name:
-        return config.web_option(key.name)
+        return config.option(key.path)
     return getattr(getattr(config, key.section), key.name)
 
 

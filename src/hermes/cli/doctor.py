@@ -18,7 +18,16 @@ from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
-from hermes.errors import ConfigError, HermesError, HttpStatus, InvalidResponse, UsageError
+from hermes.errors import (
+    ConfigError,
+    HermesError,
+    HttpStatus,
+    InvalidResponse,
+    NotConfigured,
+    UsageError,
+)
+from hermes.tools.web.options import describe
+from hermes.tools.web.select import Capability
 
 REACHED_WITHIN = 3.0
 MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
@@ -58,7 +67,9 @@ async def _examine(offline: bool) -> list[Row]:
             ("model", _model),
             ("fallback", _fallback),
             ("provider files", _provider_files),
-            ("search", _backends),
+            ("web search", _searches),
+            ("web extract", _reads),
+            ("web backends", _backends),
             ("documents", _documents),
             ("sessions", _sessions),
             ("lessons", _lessons),
@@ -138,11 +149,43 @@ async def _providers(runtime: Runtime, *, live: bool) -> list[Row]:
     return [Row("providers", "ok", f"can be used: {usable}"), *found, *broken]
 
 
+async def _searches(runtime: Runtime) -> Row:
+    return _served(runtime, "search")
+
+
+async def _reads(runtime: Runtime) -> Row:
+    return _served(runtime, "extract")
+
+
+def _served(runtime: Runtime, capability: Capability) -> Row:
+    """Who serves, with what it is set to; one that stands in and cannot is a warning."""
+    chosen = runtime.services.web_parts.choice(capability)
+    told = [f"{chosen.name} ({chosen.reason})"]
+    for backend in chosen.backends:
+        try:
+            told += filter(None, [describe(backend, runtime.services)])
+        except NotConfigured as error:
+            if chosen.how == "one":
+                raise
+            detail = f"{told[0]}; `{backend.name}` is passed over: {error}"
+            return Row(f"web {capability}", "warning", detail, error.hint)
+    status: Literal["ok", "warning"] = "warning" if chosen.warning else "ok"
+    return Row(f"web {capability}", status, "; ".join((*told, *filter(None, [chosen.warning]))))
+
+
 async def _backends(runtime: Runtime) -> Row:
-    search = runtime.services.web_parts.choice("search").name
-    extract = runtime.services.web_parts.choice("extract").name
-    known = ", ".join(runtime.services.web_parts.backends.names())
-    return Row("search", "ok", f"search with {search}, extract with {extract} (known: {known})")
+    """The backends there are, and what is wrong with files and settings for them."""
+    backends = runtime.services.web_parts.backends
+    problems = [str(problem) for problem in backends.problems]
+    shared = {option.setting.partition(".")[0] for backend in backends.all() for option in backend.options}
+    for path in runtime.config.options:
+        section, _, name = path.partition(".")
+        if section == "web" and name not in backends.names() and name not in shared:
+            problems.append(f"`{path}` holds options of a web backend that is not there")
+    if problems:
+        return Row("web backends", "warning", "; ".join(problems), "see `hermes config show`")
+    ready = ", ".join(backend.name for backend in backends.available(runtime.services))
+    return Row("web backends", "ok", f"can be used: {ready}; known: {', '.join(backends.names())}")
 
 
 async def _documents(runtime: Runtime) -> Row:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 import msgspec
 
+from hermes import discover
 from hermes.app.services import Services
 from hermes.cli._border import border, one_line
 from hermes.cli._json import json_option, show_json
@@ -28,10 +29,28 @@ class Row(msgspec.Struct, frozen=True):
     lacks: str | None
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @json_option
-def command(as_json: bool) -> None:
+@click.pass_context
+def command(context: click.Context, as_json: bool) -> None:
     """See every tool with its toolset, whether the settings offer it, and what it lacks."""
+    if context.invoked_subcommand is None:
+        _list(as_json)
+
+
+@command.command()
+@click.argument("backend", required=False)
+def setup(backend: str | None) -> None:
+    """Choose the web backend that searches and reads pages, and set what it needs.
+
+    What is asked for may also come from standard input, one answer on a line. A blank answer keeps what
+    is set, or takes the default.
+    """
+    web_setup = discover.module("hermes.cli._web_setup")  # loaded here because the list needs none of it
+    web_setup.run(read_settings(), backend)
+
+
+def _list(as_json: bool) -> None:
     config = read_settings()
     wanted = config.agent.tools
     rows = _rows(Services(config), _offered(wanted))

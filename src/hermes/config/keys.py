@@ -7,7 +7,7 @@ import msgspec
 
 from hermes.config.environment import names_secret
 from hermes.config.secret import Secret
-from hermes.config.settings import OPEN_SECTION, SECTIONS, AtLeastOne, Names, NotNegative
+from hermes.config.settings import OPEN_SECTIONS, SECTIONS, AtLeastOne, Names, NotNegative
 from hermes.errors import ConfigError, UnknownName
 from hermes.protocols import Effort
 
@@ -168,7 +168,7 @@ KEYS: Mapping[str, Key] = {
 def find(path: str) -> Key:
     """The key of a dotted path; an unknown one is an error that offers the nearest."""
     section, _, name = path.partition(".")
-    if section == OPEN_SECTION and "." in name and all(name.split(".")):
+    if section in OPEN_SECTIONS and "." in name and all(name.split(".")):
         return Key(section, name, _secret if is_secret_option(name) else _any, None)
     if path not in KEYS:
         raise UnknownName("setting", path, KEYS)

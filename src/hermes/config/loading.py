@@ -9,7 +9,7 @@ from typing import Any
 from hermes.config import files, keys, tree
 from hermes.config.environment import Environment, read_environment
 from hermes.config.keys import Key
-from hermes.config.settings import OPEN_SECTION, SECTIONS, Config, Origin
+from hermes.config.settings import OPEN_SECTIONS, SECTIONS, Config, Origin
 from hermes.errors import ConfigError, UnknownName
 
 Setting = tuple[object, Origin]
@@ -27,7 +27,7 @@ def load(environ: Mapping[str, str], flags: Mapping[str, object] | None = None) 
     return Config(
         home=home,
         environment=environment,
-        web_options=options,
+        options=options,
         warnings=(*warnings, *complaints),
         origins=MappingProxyType({path: origin for path, (_, origin) in chosen.items()}),
         **{section: _settings(section, chosen) for section in SECTIONS},
@@ -99,9 +99,8 @@ def _read_file(path: str) -> tuple[dict[str, Setting], dict[str, Any], list[str]
     for name, node in tree.read(found.text, path).items():
         key = keys.KEYS.get(name)
         place = f"{path}:{node.line}"
-        if key is None and isinstance(node.value, dict) and name.startswith(f"{OPEN_SECTION}."):
-            backend = name.removeprefix(f"{OPEN_SECTION}.")
-            options[backend] = keys.options(node.bare(), backend)
+        if key is None and isinstance(node.value, dict) and name.partition(".")[0] in OPEN_SECTIONS:
+            options[name] = keys.options(node.bare(), name)
         elif key is None:
             known = keys.KEYS if "." in name else SECTIONS
             warnings.append(f"{place}: unknown key `{name}`; {UnknownName('key', name, known).hint}")

@@ -57,8 +57,8 @@ class AgentSettings(msgspec.Struct, frozen=True):
 class AuxiliarySettings(msgspec.Struct, frozen=True):
     """A model of its own for each task beside the conversation.
 
-    Without one the conversation's model sums up; titles and descriptions of pictures are not made, and
-    pages are not made shorter.
+    Without one the conversation's model sums up and shortens pages; titles and descriptions of pictures
+    are not made.
     """
 
     compaction: str = ""
@@ -73,8 +73,8 @@ SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "agent": AgentSettings,
     "auxiliary": AuxiliarySettings,
 }
-OPEN_SECTION = "web"
-"""The section in which a mapping holds the options of the web backend of its name, whatever these are."""
+OPEN_SECTIONS = ("web", "security")
+"""Where a mapping may hold more: `web.NAME` the options of a web backend, `security` lists of sites."""
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -93,28 +93,30 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     agent: AgentSettings = AgentSettings()
     auxiliary: AuxiliarySettings = AuxiliarySettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
-    web_options: Mapping[str, Mapping[str, Any]] = {}
-    """What the section `web` holds for single backends, by their names; keys in it are secrets."""
+    options: Mapping[str, Any] = {}
+    """The mappings of the open sections by dotted name, such as `web.xai`; keys in them are secrets."""
     warnings: tuple[str, ...] = ()
     origins: Mapping[str, Origin] = {}
 
     def redactor(self) -> Redactor:
         """A filter for every secret this configuration knows."""
-        own = (self.model.api_key, self.web.custom_api_key, *_secrets(self.web_options))
+        own = (self.model.api_key, self.web.custom_api_key, *_secrets(self.options))
         return Redactor((*filter(None, own), *self.environment.secrets()))
 
-    def web_option(self, path: str) -> Any:
-        """What is set below `web.`: a setting, or `BACKEND.OPTION`; None when that is nothing."""
-        backend, dot, _ = path.partition(".")
-        variable = f"HERMES_WEB_{path}".upper().replace(".", "_").replace("-", "_")
-        if not dot:
-            return getattr(self.web, path, None) or self.web_options.get(path)
+    def option(self, path: str) -> Any:
+        """What is set at a dotted path of an open section: a setting, or part of a mapping; or None."""
+        section, _, rest = path.partition(".")
+        name, *parts = rest.split(".")
+        if not parts:
+            held = getattr(getattr(self, section, None), name, None)
+            return held or self.options.get(path)
+        variable = f"HERMES_{path}".upper().replace(".", "_").replace("-", "_")
         value: Any = self.environment.lookup(variable)
         if value is not None:
             return value
-        value = self.web_options.get(backend)
-        for name in path.split(".")[1:]:
-            value = value.get(name) if isinstance(value, Mapping) else None
+        value = self.options.get(f"{section}.{name}")
+        for part in parts:
+            value = value.get(part) if isinstance(value, Mapping) else None
         return value
 
 

@@ -21,8 +21,14 @@ class Services(Protocol):
 
 
 def search_payload(outcome: SearchOutcome) -> dict[str, Any]:
-    """The result in the shape programs rely on; notes are there when there is something to know."""
-    payload: dict[str, Any] = {"success": True, "data": {"web": list(map(_row, outcome.rows))}}
+    """The result in the shape programs rely on.
+
+    `served_by` is there when others could have served it, `notes` when there is something to know.
+    """
+    data: dict[str, Any] = {"web": list(map(_row, outcome.rows))}
+    if outcome.among_several:
+        data["served_by"] = outcome.served_by
+    payload: dict[str, Any] = {"success": True, "data": data}
     return payload | ({"notes": list(outcome.notes)} if outcome.notes else {})
 
 

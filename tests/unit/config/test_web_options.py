@@ -32,22 +32,24 @@ def home(tmp_path):
 def test_options_are_read_without_a_warning(home):
     config = load({"HERMES_HOME": str(home)})
     assert config.warnings == ()
-    assert config.web_option("backend") == "xai"
-    assert config.web_option("xai.model") == "grok-x"
-    assert config.web_option("xai.allowed_domains") == ["a.example", "b.example"]
-    assert config.web_option("xai.timeout") == 30
-    assert config.web_option("custom.url_template") == "http://h/?q=%s"
-    assert [config.web_option(path) for path in ("xai.none", "none.model", "xai.model.deeper")] == [None] * 3
+    assert config.option("web.backend") == "xai"
+    assert config.option("web.xai.model") == "grok-x"
+    assert config.option("web.xai.allowed_domains") == ["a.example", "b.example"]
+    assert config.option("web.xai.timeout") == 30
+    assert config.option("web.custom.url_template") == "http://h/?q=%s"
+    assert [config.option(f"web.{path}") for path in ("xai.none", "none.model", "xai.model.deeper")] == [
+        None
+    ] * 3
 
 
 def test_a_variable_wins_over_the_file(home):
     config = load({"HERMES_HOME": str(home), "HERMES_WEB_XAI_MODEL": "other"})
-    assert config.web_option("xai.model") == "other"
+    assert config.option("web.xai.model") == "other"
 
 
 def test_a_header_and_a_key_never_print(home):
     config = load({"HERMES_HOME": str(home)})
-    assert config.web_option("custom.headers.Cookie") == Secret(KEY)
+    assert config.option("web.custom.headers.Cookie") == Secret(KEY)
     assert KEY not in repr(config)
     assert KEY not in config.redactor()(f"it is {KEY}")
 
@@ -58,11 +60,19 @@ def test_a_header_and_a_key_never_print(home):
 def test_one_is_set_and_the_rest_stays(home, path, value):
     set_value(str(home), f"web.{path}", value)
     config = load({"HERMES_HOME": str(home)})
-    assert config.web_option(path) == value
-    assert config.web_option("custom.url_template") == "http://h/?q=%s"
+    assert config.option(f"web.{path}") == value
+    assert config.option("web.custom.url_template") == "http://h/?q=%s"
     assert "# mine" in (home / "config.yaml").read_text()
 
 
 def test_a_misspelt_setting_is_still_an_error(home):
     with pytest.raises(UnknownName, match="bakend"):
         set_value(str(home), "web.bakend", "exa")
+
+
+def test_a_list_of_blocked_sites_is_read_too(tmp_path):
+    tmp_path.chmod(0o700)
+    (tmp_path / "config.yaml").write_text("security:\n  website_blocklist:\n    domains: [a.example]\n")
+    config = load({"HERMES_HOME": str(tmp_path)})
+    assert config.warnings == ()
+    assert config.option("security.website_blocklist") == {"domains": ["a.example"]}

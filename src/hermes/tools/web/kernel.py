@@ -41,6 +41,8 @@ class SearchOutcome(msgspec.Struct, frozen=True):
     served_by: str
     dropped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    among_several: bool = False
+    """Whether others could have served it."""
 
 
 class ReadPage(msgspec.Struct, frozen=True):
@@ -137,6 +139,7 @@ class WebKernel:
             served_by=found.served_by or backend.name,
             dropped=dropped,
             notes=found.notes,
+            among_several=bool(found.served_by),
         )
 
     async def extract(

@@ -1,5 +1,6 @@
 """What the user has set for a backend: its options looked up, and what is missing said by name."""
 
+from collections.abc import Callable
 from typing import Any
 
 from hermes.errors import ConfigError, NotConfigured
@@ -10,10 +11,17 @@ from hermes.tools.web.backends.base.declare import BASE_URL, KEY
 
 def is_available(backend: Backend, services: Services) -> bool:
     """Whether it can serve unasked, by settings alone; the network is never touched."""
-    if backend.is_ready is not None and not backend.is_ready():
+    if backend.is_ready is not None and not _says(backend.is_ready):
         return False
     offered = [option for option in backend.options if option.name in backend.offered_by]
     return not offered or any(given(option, services) is not None for option in offered)
+
+
+def _says(is_ready: Callable[[], bool]) -> bool:
+    try:
+        return is_ready()
+    except Exception:  # noqa: BLE001 - it may be another author's code, and who cannot say is not ready
+        return False
 
 
 def given(option: Option, services: Services) -> Any:
@@ -33,12 +41,32 @@ def site_of(backend: Backend, services: Services) -> Site:
         if value is None and option.required and not option.default:
             raise lack(backend, option)
         values[option.name] = option.default if value is None else value
-    key = values.pop(KEY, None) or None
-    return Site(
-        base_url=_address(backend, str(values.pop(BASE_URL, "") or "")),
-        key=_as_key(key),
-        options=values,
-    )
+    key = _as_key(values.pop(KEY, None))
+    base_url = _address(backend, str(values.pop(BASE_URL, "") or ""))
+    if key is not None and base_url:
+        services.admit_key(_place_of_key(backend, services), base_url, own_address(backend))
+    return Site(base_url=base_url, key=key, options=values)
+
+
+def own_address(backend: Backend) -> str:
+    """Where the vendor is, if nobody says otherwise."""
+    return next((str(option.default) for option in backend.options if option.name == BASE_URL), "")
+
+
+def _place_of_key(backend: Backend, services: Services) -> str:
+    """The variable or the setting that the key comes from."""
+    option = next(option for option in backend.options if option.name == KEY)
+    return next(filter(services.setting, option.env), f"web.{option.setting}")
+
+
+def describe(backend: Backend, services: Services) -> str:
+    """What the backend is set to, without a key; empty where there is nothing to say."""
+    if backend.connect is not None:
+        return ""
+    site = site_of(backend, services)
+    if backend.describe is not None:
+        return backend.describe(site)
+    return f"at {site.base_url}" if site.base_url != own_address(backend) else ""
 
 
 def lack(backend: Backend, option: Option) -> NotConfigured:

@@ -129,4 +129,5 @@ BACKEND = Backend(
     extract_request=_extract_request,
     read_extract=_read_extract,
     meant=_meant,
+    describe=lambda site: f"Using custom backend: {site.base_url} (model: {site.options['model']})",
 )

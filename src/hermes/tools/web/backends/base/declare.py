@@ -130,6 +130,13 @@ class Services(Protocol):
         """What config.yaml says below `web.`; None when it is silent. A key comes as a `Revealable`."""
         ...
 
+    def admit_key(self, name: str, url: str, own: str) -> None:
+        """Raises `NotConfigured` when the key stored under a name is for another place than this address.
+
+        `own` is the vendor's own address, empty where it has none.
+        """
+        ...
+
     @property
     def redact(self) -> Callable[[str], str]:
         """Takes every secret that is set out of a text."""
@@ -179,5 +186,7 @@ class Backend(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what it needs beside options, such as a package, is there. Never touches the network."""
     meant: Callable[[Services], str] | None = None
     """Another backend that is meant by its name under some settings; empty where it means itself."""
+    describe: Callable[[Site], str] | None = None
+    """What `hermes doctor` says of it when it serves; without it, its address."""
     badge: str = ""
     """A word for the list of backends: `free`, `self-hosted`."""
