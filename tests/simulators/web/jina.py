@@ -1,4 +1,4 @@
-"""Jina's reader and search, which are two servers: here they are two paths of one."""
+"""Jina's reader and search on one server, as its own code serves them."""
 
 import re
 
@@ -14,18 +14,14 @@ class Jina(Vendor):
     most = 20
 
     def environ(self):
-        return {
-            "JINA_API_KEY": KEY,
-            "JINA_BASE_URL": f"{self.url}/reader",
-            "JINA_SEARCH_BASE_URL": f"{self.url}/search",
-        }
+        return {"JINA_API_KEY": KEY, "JINA_BASE_URL": self.url}
 
     def problem_with(self, asked):
-        if asked.method != "POST" or asked.path not in ("/reader/", "/search/") or asked.params:
+        if asked.method != "POST" or asked.path not in ("/", "/search") or asked.params:
             return f"no route {asked.method} {asked.path}"
         if asked.headers.get("accept") != "application/json":
             return "the answer would be Markdown"
-        if asked.path == "/reader/":
+        if asked.path == "/":
             missing = None if asked.body.get("url", "").startswith("http") else "url is required"
             return missing or unknown_headers(asked, "authorization") or only(asked.body, _READ, "field")
         return (

@@ -1,6 +1,12 @@
 """Jina: two servers, a reader that needs no key, and a search whose emptiness is an error."""
 
+import pytest
+
+from hermes.config import Secret
 from hermes.errors import NotConfigured, WebError
+from hermes.protocols import Query
+from hermes.tools.web.backends.base import Site
+from hermes.tools.web.backends.jina import BACKEND
 from simulators.web.base import as_json, fails, reads
 
 PAGE = "https://a.example/page"
@@ -39,3 +45,17 @@ async def test_a_page_that_was_redirected_to_a_private_address_is_not_shown(desk
     reply = {"code": 200, "data": {"url": private, "content": "secret"}}
     [page], _ = await desk("jina").extract(lambda *_: as_json(reply), PAGE, forbidden=[private])
     assert (page.url, page.content, page.error) == (PAGE, "", "a private address")
+
+
+@pytest.mark.parametrize(
+    ("reader", "search"),
+    [
+        ("https://r.jina.ai", "https://s.jina.ai/"),
+        ("https://eu.r.jina.ai", "https://eu.s.jina.ai/"),
+        ("http://127.0.0.1:3000", "http://127.0.0.1:3000/search"),
+    ],
+)
+def test_the_search_is_beside_the_reader(reader, search):
+    site = Site(base_url=reader, key=Secret("k"))
+    assert BACKEND.search_request(site, Query(text="q")).url == search
+    assert BACKEND.extract_request(site, [PAGE]).url == f"{reader}/"

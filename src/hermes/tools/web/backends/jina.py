@@ -7,7 +7,6 @@ from hermes.errors import NotConfigured
 from hermes.protocols import Document, Found, HttpRequest, Query, SearchRow
 from hermes.tools.web.backends.base import (
     Backend,
-    Option,
     Site,
     address_option,
     at,
@@ -20,6 +19,7 @@ from hermes.tools.web.backends.base import (
 )
 
 MOST_RESULTS = 20
+_READER, _SEARCH = "r.jina.ai", "s.jina.ai"
 _UNPROCESSABLE = 422
 _NOTHING = "No search results"
 _PAGE_FAILED = "Target URL returned error"
@@ -38,7 +38,14 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
         "hl": query.language or None,
     }
     headers = {"X-Respond-With": "no-content", **site.bearer()}
-    return json_request(f"{text(site.options['search_url']).rstrip('/')}/", headers, payload)
+    return json_request(_search_address(site.base_url), headers, payload)
+
+
+def _search_address(reader: str) -> str:
+    """The search beside a reader: Jina has a host for each, a server of one's own has a path."""
+    if reader.endswith(_READER):
+        return f"{reader.removesuffix(_READER)}{_SEARCH}/"
+    return f"{reader}/search"
 
 
 def _read_search(reply: Any, _query: Query) -> Found:
@@ -89,12 +96,6 @@ BACKEND = Backend(
     options=(
         key_option("JINA_API_KEY", title="Jina", url="https://jina.ai/reader", required=False),
         address_option("https://r.jina.ai", "JINA_BASE_URL"),
-        Option(
-            name="search_url",
-            what="the address of the search",
-            env=("JINA_SEARCH_BASE_URL",),
-            default="https://s.jina.ai",
-        ),
     ),
     filters=frozenset({"include_domains", "exclude_domains", "language", "region"}),
     search_request=_search_request,
