@@ -15,6 +15,7 @@ from bench.install import measure_install
 from bench.measure import Figure, Plan
 from bench.start import measure_one_shot, measure_scout, measure_start
 from bench.turns import measure_turn
+from bench.web import measure_web
 
 MEASURES: dict[str, Callable[[Plan], list[Figure]]] = {
     "start": measure_start,
@@ -25,6 +26,7 @@ MEASURES: dict[str, Callable[[Plan], list[Figure]]] = {
     "convert": measure_convert,
     "concurrency": measure_concurrency,
     "turn": measure_turn,
+    "web": measure_web,
     "install": measure_install,
 }
 VERDICTS = {True: "yes", False: "NO", None: ""}

@@ -81,6 +81,7 @@ class Bench:
         choice["HERMES_WEB_CACHE_ENABLED"] = "false"
         given = vendor.environ() if environ is None else environ
         self.services = Services(load_config({"HERMES_HOME": str(home), **choice, **given}))
+        self.services.sent = []
         wire = Client(retry=RetryPolicy(attempts=2, base=0.0, patience=0.0))
         self.services.__dict__["_sockets"] = Hasty(wire, seconds) if seconds else wire
         self.web = self.services.web

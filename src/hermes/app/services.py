@@ -1,6 +1,7 @@
 """What tools and web backends may use, made from settings when first asked for."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,8 @@ class Services:
         self.folder = os.path.realpath(folder) if folder is not None else working_folder()
         self.approve: Approver = _nobody if approve is None else approve
         self.notices: list[Notice] = []
-        self.sent: list[Sent] = []
+        self.sent: list[Sent] | None = None
+        """What was sent to web backends; kept where somebody put a list here."""
 
     @cached_property
     def places(self) -> Places:
@@ -72,8 +74,9 @@ class Services:
     def admit_key(self, name: str, url: str, own: str) -> None:
         self.web_parts.admit_key(name, url, own)
 
-    def watch(self, sent: "Sent") -> None:
-        self.sent.append(sent)
+    @property
+    def watch(self) -> "Callable[[Sent], None] | None":
+        return None if self.sent is None else self.sent.append
 
     def web_names(self) -> tuple[str, ...]:
         """Who searches and who reads, each once; what is wrong with a choice is told when it is used."""

@@ -58,6 +58,7 @@ async def _search(
     config: Config, query: str, limit: int, filters: dict[str, Any], *, explain: bool
 ) -> SearchOutcome:
     services = Services(config)
+    services.sent = [] if explain else None
     try:
         outcome = await services.web.search(query, limit, filters)
     except HermesError:
@@ -77,7 +78,7 @@ async def _search(
 def _explain(services: Services, outcome: SearchOutcome | None) -> None:
     chosen = services.web_parts.choice("search")
     border().say(f"asked: {chosen.name} ({chosen.reason})")
-    for sent in services.sent:
+    for sent in services.sent or ():
         border().say(f"sent by {sent.backend}: {sent.method} {sent.url}")
         for name, value in sent.headers.items():
             border().say(f"  {name}: {value}")

@@ -331,3 +331,10 @@ def test_without_the_variable_nothing_is_logged(tmp_path):
     log.note("web_search", {})
     assert log.info == {"enabled": False, "session_id": None, "log_path": None, "total_calls": 0}
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_document_without_an_address_or_texts_breaks_nothing():
+    documents = [Document(None, content="lost"), Document("https://a/", title=None, content=None)]
+    web, _ = kernel(documents=documents)
+    [page] = (await web.extract(["https://a/"])).pages
+    assert (page.title, page.content, page.error) == ("", "", None)

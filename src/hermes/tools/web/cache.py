@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from hermes.errors import StoreError
+from hermes.errors import HermesError, StoreError
 from hermes.net.sites import matches
 from hermes.protocols import Document, Found, Query, WebBackend
 from hermes.store.database import Database, fetch
@@ -91,34 +91,38 @@ class Cache:
 
 
 class Shared(Generic[T]):
-    """Equal calls at the same time are one call, which ends when nobody waits for it any more."""
+    """Equal calls at the same time are one call. Whoever came first makes it, and the others get its outcome.
+
+    When the first one leaves before it has an outcome, the next one makes the call.
+    """
 
     def __init__(self) -> None:
-        self._calls: dict[Hashable, asyncio.Future[T]] = {}
-        self._waiting: dict[asyncio.Future[T], int] = {}
+        self._calls: dict[Hashable, asyncio.Future[T | None]] = {}
 
     async def call(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> T:
-        call = self._calls.get(key)
-        if call is None:
-            call = self._calls[key] = asyncio.ensure_future(work())
-            call.add_done_callback(lambda done: self._forget(key, done))
-        self._waiting[call] = self._waiting.get(call, 0) + 1
-        try:
-            return await asyncio.shield(call)
-        finally:
-            self._waiting[call] -= 1
-            if not self._waiting[call]:
-                del self._waiting[call]
-                if not call.done():
-                    self._forget(key, call)
-                    call.cancel()
-                    await asyncio.wait([call])
+        while (running := self._calls.get(key)) is not None:
+            await asyncio.wait([running])
+            outcome = running.result()
+            if outcome is not None:
+                return outcome
+        return await self._make(key, work)
 
-    def _forget(self, key: Hashable, call: "asyncio.Future[T]") -> None:
-        if self._calls.get(key) is call:
+    async def _make(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> T:
+        call: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
+        self._calls[key] = call
+        try:
+            outcome = await work()
+        except HermesError as error:
+            call.set_exception(error)
+            call.exception()  # who made the call sees it, whether others wait or not
+            raise
+        else:
+            call.set_result(outcome)
+            return outcome
+        finally:
             del self._calls[key]
-        if call.done() and not call.cancelled():
-            call.exception()  # whoever waited has seen it
+            if not call.done():
+                call.set_result(None)
 
 
 class Cached:
@@ -141,13 +145,15 @@ class Cached:
         self._readings: Shared[Sequence[Document]] = Shared()
 
     async def search(self, query: Query) -> Found:
+        if self._cache is None:
+            return await self._searches.call(query, lambda: self._backend.search(query))
         words = " ".join(query.text.split()).casefold()
         key = self._key("search", msgspec.structs.replace(query, text=words, limit=0))
-        kept = self._cache.get(key, Found, query.limit) if self._cache else None
+        kept = self._cache.get(key, Found, query.limit)
         if kept is not None:
             return msgspec.structs.replace(kept, rows=kept.rows[: query.limit])
         found = await self._searches.call((key, query.limit), lambda: self._backend.search(query))
-        if self._cache and (found.rows or found.answer):
+        if found.rows or found.answer:
             self._cache.put(key, found, query.limit)
         return found
 

@@ -43,6 +43,8 @@ async def ask(backend: WebBackend, query: Query, today: Today) -> Found:
 
 def fit(query: Query, backend: WebBackend, today: Today) -> tuple[Query, tuple[str, ...]]:
     """The query without what the backend cannot narrow by, and a sentence for each thing that is lost."""
+    if query == Query(text=query.text, limit=query.limit):
+        return query, ()
     query, notes = _same_age(query, backend, today)
     unknown = [name for name in FILTERS if getattr(query, name) and name not in backend.filters]
     if not unknown:

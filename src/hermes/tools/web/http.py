@@ -95,7 +95,8 @@ class HttpBackend:
             outcome = str(failure)
             raise failure from error
         finally:
-            self._services.watch(self._sent(request, time.monotonic() - began, outcome))
+            if self._services.watch is not None:
+                self._services.watch(self._sent(request, time.monotonic() - began, outcome))
 
     def _decoded(self, body: bytes) -> Any:
         try:

@@ -148,7 +148,8 @@ class Selector:
         first = self._explicit(capability, wanted)
         if wanted.federate and capability == "search" and not wanted.alone:
             members = self._able(wanted.federate, capability)
-            return Chosen(backends=members, how="federate", reason="`web.federate` is set")
+            if members:
+                return Chosen(backends=members, how="federate", reason="`web.federate` is set")
         if wanted.failover and not wanted.alone:
             members = self._able(wanted.failover, capability)
             if first is not None:

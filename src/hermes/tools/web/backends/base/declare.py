@@ -142,8 +142,9 @@ class Services(Protocol):
         """Takes every secret that is set out of a text."""
         ...
 
-    def watch(self, sent: Sent) -> None:
-        """Told of every exchange when it is over."""
+    @property
+    def watch(self) -> Callable[[Sent], None] | None:
+        """Told of every exchange when it is over; None when nobody wants to know."""
         ...
 
 
