@@ -21,6 +21,13 @@ async def test_the_package_ddgs_searches_without_a_key(hermes):
     assert (row["title"], row["url"], row["description"]) == ("T", "https://a.example/", "B")
 
 
+async def test_with_the_package_and_no_network_the_manual_still_answers(hermes):
+    nowhere = {"PYTHONPATH": str(PACKAGES), "FAKE_DDGS_URL": "http://127.0.0.1:1"}
+    outcome = await hermes("chat", "-q", "How do I add a web search backend?", "--json", **nowhere)
+    assert outcome.code == 0
+    assert "guides/add-a-web-backend" in outcome.json()["citations"][0]["url"]
+
+
 async def test_an_alias_names_a_backend_and_its_key_is_in_no_output(hermes):
     async with brave_free.VENDOR(answers([("T", "https://a.example/", "D")])) as vendor:
         outcome = await hermes("search", "who sings?", "--backend", "brave", **vendor.environ())

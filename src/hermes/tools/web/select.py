@@ -201,11 +201,14 @@ class Selector:
         return self._backends.load(other) if other else backend
 
     def _best(self, capability: Capability, warning: str) -> Chosen:
-        for backend in self._available:
-            if can(backend, capability):
-                return Chosen(backends=(backend,), reason=_BEST, warning=warning)
-        hint = "run `hermes tools setup`, or `hermes config set web.backend NAME`"
-        raise NotConfigured(f"no web backend can {capability}", hint=hint)
+        able = [backend for backend in self._available if can(backend, capability)]
+        if not able:
+            hint = "run `hermes tools setup`, or `hermes config set web.backend NAME`"
+            raise NotConfigured(f"no web backend can {capability}", hint=hint)
+        if capability == "search" and len(able) > 1 and not any(backend.offered_by for backend in able):
+            # Nothing is set, and there may be no network: who needs none stands in.
+            return Chosen(backends=tuple(able), how="failover", reason=_BEST, warning=warning)
+        return Chosen(backends=(able[0],), reason=_BEST, warning=warning)
 
     def _beside(self, chosen: Chosen, *, offline: bool) -> tuple[Backend, ...]:
         """Who reads the kinds of addresses that the chosen one does not: only what needs nothing.
