@@ -23,6 +23,7 @@ from hermes.tools.web.backends.base import (
 PACKAGE = "ddgs"
 SECONDS_PER_REQUEST = 10
 SECONDS_IN_ALL = 30.0
+LONGEST_REASON = 200
 _NOTHING = "No results found"
 _REGIONS = (
     "us-en uk-en de-de fr-fr es-es it-it br-pt pt-pt nl-nl pl-pl ru-ru jp-jp kr-kr cn-zh xa-ar in-en au-en"
@@ -83,13 +84,19 @@ def _ask(query: Query, chosen: dict[str, Any]) -> list[Any]:
     try:
         return list(ask(with_operators(query), **chosen))
     except errors.RatelimitException as error:
-        raise BackendSpent(f"DuckDuckGo is asked too often: {error}") from error
+        raise BackendSpent(f"DuckDuckGo is asked too often: {_words(error)}") from error
     except errors.DDGSException as error:
         if _NOTHING in str(error):
             return []
-        raise BackendDown(f"DuckDuckGo gave no answer: {error}") from error
+        raise BackendDown(f"DuckDuckGo gave no answer: {_words(error)}") from error
     except Exception as error:  # the package is another author's code, and its engines may raise anything
-        raise BackendDown(f"the package `{PACKAGE}` failed: {type(error).__name__}: {error}") from error
+        told = f"{type(error).__name__}: {_words(error)}"
+        raise BackendDown(f"the package `{PACKAGE}` failed: {told}") from error
+
+
+def _words(error: Exception) -> str:
+    """What the package says, which may repeat a whole chain of causes."""
+    return " ".join(str(error).split())[:LONGEST_REASON]
 
 
 async def _in_thread(ask: Callable[[], list[Any]]) -> list[Any]:

@@ -128,7 +128,7 @@ def _written(said: str) -> list[SearchRow]:
 def _object(said: str) -> Any:
     try:
         found = msgspec.json.decode(said)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
