@@ -78,6 +78,15 @@ async def test_a_query_that_is_too_long_is_cut_and_said_to_be(words, desk):
     assert any("cut" in note for note in outcome.notes)
 
 
+@pytest.mark.parametrize("filter", ["include_domains", "exclude_domains"])
+async def test_more_domains_than_it_takes_leave_room_for_the_words(filter, desk):
+    domains = [f"a-domain-with-a-long-name-{n}.example" for n in range(60)]
+    outcome, vendor = await desk("brave-free").search(answers([]), **{filter: domains})
+    assert vendor.asked[0].params["q"].startswith("who sings? ")
+    assert "a-domain-with-a-long-name-1.example" in vendor.asked[0].params["q"]
+    assert any("domains" in note for note in outcome.notes) == (filter == "include_domains")
+
+
 async def test_news_come_from_their_own_search(desk):
     outcome, vendor = await desk("brave-free").search(
         answers([("T", "https://a.example/", "D")]), limit=40, topic="news"

@@ -91,7 +91,9 @@ async def test_without_a_template_it_is_named(desk):
     assert "web.custom.url_template" in str(error)
 
 
-@pytest.mark.parametrize(("option", "value"), [("headers", ["X-Pass: 1"]), ("timeout", "soon")])
+@pytest.mark.parametrize(
+    ("option", "value"), [("headers", ["X-Pass: 1"]), ("timeout", "soon"), ("timeout", 0)]
+)
 async def test_an_option_of_the_wrong_kind_is_named(option, value, desk):
     server = changed(desk("custom-json"), **{option: value})
     error, _ = await server.fails(answers([]), ConfigError)
@@ -107,6 +109,7 @@ async def test_an_option_of_the_wrong_kind_is_named(option, value, desk):
         (None, True, True),
         (None, False, False),
         (True, True, True),
+        (False, False, True),
         (0, 0, True),
     ],
 )

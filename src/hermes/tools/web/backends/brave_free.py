@@ -15,8 +15,10 @@ from hermes.tools.web.backends.base import (
     items,
     key_option,
     text,
+    unknown_topic,
     with_operators,
 )
+from hermes.tools.web.filters import EVERY
 
 MOST_RESULTS = 20
 MOST_NEWS = 50
@@ -57,10 +59,19 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
 
 def _shortened(query: Query) -> str:
     """The words with their operators, as long as Brave takes them: it refuses a longer query."""
-    operators = with_operators(msgspec.structs.replace(query, text=""))
+    operators = with_operators(_domains(query))
     words = query.text.split()[: MOST_WORDS - len(operators.split())]
-    kept = " ".join(words)[: max(MOST_LETTERS - len(operators) - 1, 0)]
+    kept = " ".join(words)[: MOST_LETTERS - len(operators) - 1]
     return f"{kept} {operators}".strip()
+
+
+def _domains(query: Query) -> Query:
+    """The domains alone, as many as leave half of the query to its words; unwanted ones go first."""
+    found = msgspec.structs.replace(query, text="")
+    while len(said := with_operators(found)) > MOST_LETTERS // 2 or len(said.split()) > MOST_WORDS // 2:
+        name = "exclude_domains" if found.exclude_domains else "include_domains"
+        found = msgspec.structs.replace(found, **{name: getattr(found, name)[:-1]})
+    return found
 
 
 def _age(query: Query) -> str | None:
@@ -82,7 +93,7 @@ def _language(query: Query) -> str | None:
 
 def _read_search(reply: Any, query: Query) -> Found:
     rows = at(reply, "results") if query.topic == "news" else at(reply, "web", "results")
-    return Found(rows=tuple(map(_row, items(rows))), notes=tuple(_lost(query)))
+    return Found(rows=tuple(map(_row, items(rows))), notes=_lost(query))
 
 
 def _row(item: dict[str, Any]) -> SearchRow:
@@ -94,16 +105,23 @@ def _row(item: dict[str, Any]) -> SearchRow:
     )
 
 
-def _lost(query: Query) -> list[str]:
+def _lost(query: Query) -> tuple[str, ...]:
     """What could not be asked for, in sentences."""
-    found = []
-    if query.region and _country(query) is None:
-        found.append(f"Brave does not know the `region` {query.region}, which was not heeded")
-    if query.language and _language(query) is None:
-        found.append(f"Brave does not know the `language` {query.language}, which was not heeded")
-    if not _shortened(query).startswith(" ".join(query.text.split())):
-        found.append(f"Brave takes {MOST_WORDS} words of {MOST_LETTERS} letters in all: the query was cut")
-    return found
+    asked = len(_domains(query).include_domains)
+    is_cut = not _shortened(query).startswith(" ".join(query.text.split()))
+    found = {
+        f"Brave does not know the `region` {query.region}, which was not heeded": (
+            query.region and _country(query) is None
+        ),
+        f"Brave does not know the `language` {query.language}, which was not heeded": (
+            query.language and _language(query) is None
+        ),
+        f"Brave takes no more than {asked} of these domains: the first ones were searched": (
+            asked < len(query.include_domains)
+        ),
+        f"Brave takes {MOST_WORDS} words of {MOST_LETTERS} letters in all: the query was cut": is_cut,
+    }
+    return (*unknown_topic("Brave", query), *(note for note, is_true in found.items() if is_true))
 
 
 BACKEND = Backend(
@@ -118,18 +136,7 @@ BACKEND = Backend(
         ),
         address_option("https://api.search.brave.com", "BRAVE_BASE_URL", "BRAVE_API_URL"),
     ),
-    filters=frozenset(
-        {
-            "freshness",
-            "after",
-            "before",
-            "include_domains",
-            "exclude_domains",
-            "language",
-            "region",
-            "topic",
-        }
-    ),
+    filters=EVERY,
     deadlines=Deadlines(connect=5, first_byte=15, idle=15, total=20),
     search_request=_search_request,
     read_search=_read_search,

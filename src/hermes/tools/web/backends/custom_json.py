@@ -28,9 +28,12 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
 
 def _seconds(value: Any) -> float:
     try:
-        return float(value)
+        seconds = float(value)
     except (TypeError, ValueError):
-        raise ConfigError("`web.custom.timeout` must be a number of seconds") from None
+        seconds = 0.0
+    if seconds > 0:
+        return seconds
+    raise ConfigError("`web.custom.timeout` must be a number of seconds")
 
 
 def _headers(given: Any) -> dict[str, str]:
@@ -57,7 +60,7 @@ def _refine(site: Site) -> Backend:
 
 
 def _reader(options: Mapping[str, Any]) -> Callable[[Any, Query], Found]:
-    return partial(_read_search, {name: text(value) for name, value in options.items()})
+    return partial(_read_search, {name: _word(value) for name, value in options.items()})
 
 
 def _read_search(places: Mapping[str, str], reply: Any, _query: Query) -> Found:

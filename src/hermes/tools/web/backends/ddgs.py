@@ -17,6 +17,7 @@ from hermes.tools.web.backends.base import (
     items,
     text,
     texts,
+    unknown_topic,
     with_operators,
 )
 
@@ -56,7 +57,8 @@ class Ddgs:
             raise BackendDown(f"DuckDuckGo gave no answer within {self._seconds:g} seconds") from None
         is_known = not (query.region or query.language) or "region" in chosen
         note = "DuckDuckGo has no results of its own for this `region` and `language`, which were not heeded"
-        return Found(rows=tuple(map(_row, items(rows))), notes=() if is_known else (note,))
+        notes = (*unknown_topic("DuckDuckGo", query), *(() if is_known else (note,)))
+        return Found(rows=tuple(map(_row, items(rows))), notes=notes)
 
     async def extract(self, urls: Sequence[str]) -> Sequence[Document]:
         return [Document(url=url, error="DuckDuckGo only searches") for url in urls]

@@ -17,6 +17,7 @@ from hermes.tools.web.backends.base import (
     key_option,
     number,
     text,
+    unknown_topic,
 )
 
 CLOUD = "https://api.firecrawl.dev"
@@ -57,10 +58,11 @@ def _read_search(reply: Any, query: Query) -> Found:
     data = at(reply, "data")
     wanted = at(data, "news") if query.topic == "news" else None
     places = (data, wanted, at(data, "web"), at(data, "results"), at(reply, "web"), at(reply, "results"))
-    warning = text(at(reply, "warning"))
+    told = text(at(reply, "warning"))
+    warning = (f"Firecrawl says: {told}",) if told else ()
     return Found(
         rows=tuple(map(_row, next(filter(None, map(items, places)), []))),
-        notes=(f"Firecrawl says: {warning}",) if warning else (),
+        notes=(*unknown_topic("Firecrawl", query), *warning),
     )
 
 

@@ -15,8 +15,10 @@ from hermes.tools.web.backends.base import (
     json_request,
     key_option,
     text,
+    unknown_topic,
     with_operators,
 )
+from hermes.tools.web.filters import EVERY
 
 _BAD_REQUEST = 400
 
@@ -45,7 +47,8 @@ def _read_search(reply: Any, query: Query) -> Found:
         for item in items(at(reply, "news" if query.topic == "news" else "organic"))
     )
     box = at(reply, "answerBox")
-    return Found(rows=rows, answer=first_text(box, "answer", "snippet") if isinstance(box, dict) else "")
+    answer = first_text(box, "answer", "snippet") if isinstance(box, dict) else ""
+    return Found(rows=rows, answer=answer, notes=unknown_topic("Serper", query))
 
 
 def _read_error(status: int, body: Any) -> WebError | None:
@@ -67,18 +70,7 @@ BACKEND = Backend(
         key_option("SERPER_API_KEY", title="Serper", url="https://serper.dev/api-keys"),
         address_option("https://google.serper.dev", "SERPER_BASE_URL"),
     ),
-    filters=frozenset(
-        {
-            "freshness",
-            "after",
-            "before",
-            "include_domains",
-            "exclude_domains",
-            "language",
-            "region",
-            "topic",
-        }
-    ),
+    filters=EVERY,
     search_request=_search_request,
     read_search=_read_search,
     read_error=_read_error,

@@ -22,6 +22,7 @@ from hermes.tools.web.backends.base import (
     text,
     texts,
 )
+from hermes.tools.web.filters import EVERY
 
 MOST_DOMAINS = 5
 LONGEST_QUOTE = 200
@@ -164,18 +165,7 @@ BACKEND = Backend(
         _option("excluded_domains", "a list of domains not to search"),
         _option("timeout", "a number of seconds", DEFAULT_SECONDS),
     ),
-    filters=frozenset(
-        {
-            "freshness",
-            "after",
-            "before",
-            "include_domains",
-            "exclude_domains",
-            "language",
-            "region",
-            "topic",
-        }
-    ),
+    filters=EVERY,
     search_request=_search_request,
     read_search=_read_search,
 )

@@ -22,6 +22,7 @@ from hermes.tools.web.backends.base.reading import (
     number,
     text,
     texts,
+    unknown_topic,
     us_date,
     with_operators,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "number",
     "text",
     "texts",
+    "unknown_topic",
     "us_date",
     "with_operators",
 ]

@@ -78,3 +78,10 @@ def google_range(query: Query) -> str | None:
     first = [f"cd_min:{us_date(query.after)}"] if query.after else []
     last = [f"cd_max:{us_date(query.before)}"] if query.before else []
     return ",".join(["cdr:1", *first, *last])
+
+
+def unknown_topic(title: str, query: Query) -> tuple[str, ...]:
+    """What is to be said by who knows no topic but news."""
+    if query.topic in (None, "general", "news"):
+        return ()
+    return (f"{title} knows no `topic` but news: {query.topic} was not heeded",)
