@@ -211,16 +211,18 @@ async def test_without_the_package_the_fix_is_told(tmp_path, monkeypatch):
     assert "hermes[ddgs]" in caught.value.hint
 
 
-def test_with_the_package_and_no_key_it_searches_and_is_not_loaded_before(package, tmp_path):
+async def test_with_the_package_and_no_key_it_searches_and_is_not_loaded_before(package, tmp_path):
     run = Services(load({"HERMES_HOME": str(tmp_path)}))
     assert [each.name for each in run.web_parts.choice("search").backends] == ["ddgs", "local"]
     assert "ddgs" not in [each.name for each in run.web_parts.choice("extract").backends]
     assert "ddgs" not in sys.modules
+    await run.close()
 
 
-def test_with_a_key_nobody_else_is_asked(package, tmp_path):
+async def test_with_a_key_nobody_else_is_asked(package, tmp_path):
     run = Services(load({"HERMES_HOME": str(tmp_path), "EXA_API_KEY": "a-key-of-exa-0123456789"}))
     assert [each.name for each in run.web_parts.choice("search").backends] == ["exa"]
+    await run.close()
 
 
 def test_a_folder_of_that_name_is_no_package(tmp_path, monkeypatch):
