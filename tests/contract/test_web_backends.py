@@ -250,6 +250,9 @@ async def test_a_status_is_told_apart_and_the_key_is_never_told(name, status, ki
     assert isinstance(error, kind)
     assert isinstance(error, BackendDown) == issubclass(kind, BackendDown)
     assert str(status) in str(error)
+    if vendor_of(name).has_key:
+        cut = await failure(name, tmp_path, fails(status, f"{'x' * 290}{KEY}"))
+        assert KEY[:8] not in str(cut)
     page = await failure(name, tmp_path, raw(f"<html><p>{KEY}</p></html>".encode(), status))
     assert isinstance(page, kind)
     assert "<html" not in str(page)

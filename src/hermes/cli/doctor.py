@@ -67,8 +67,8 @@ async def _examine(offline: bool) -> list[Row]:
             ("model", _model),
             ("fallback", _fallback),
             ("provider files", _provider_files),
-            ("web search", _searches),
-            ("web extract", _reads),
+            ("search", _searches),
+            ("extract", _reads),
             ("web backends", _backends),
             ("documents", _documents),
             ("sessions", _sessions),
@@ -168,9 +168,9 @@ def _served(runtime: Runtime, capability: Capability) -> Row:
             if chosen.how == "one":
                 raise
             detail = f"{told[0]}; `{backend.name}` is passed over: {error}"
-            return Row(f"web {capability}", "warning", detail, error.hint)
+            return Row(capability, "warning", detail, error.hint)
     status: Literal["ok", "warning"] = "warning" if chosen.warning else "ok"
-    return Row(f"web {capability}", status, "; ".join((*told, *filter(None, [chosen.warning]))))
+    return Row(capability, status, "; ".join((*told, *filter(None, [chosen.warning]))))
 
 
 async def _backends(runtime: Runtime) -> Row:

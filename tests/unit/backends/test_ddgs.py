@@ -41,12 +41,13 @@ class Engine:
 
     async def __aenter__(self):
         await self._server.__aenter__()
+        self._before = set(threading.enumerate())
         self._monkeypatch.setenv("FAKE_DDGS_URL", self._server.url)
         return self
 
     async def __aexit__(self, *error):
         await self._server.__aexit__(*error)
-        for thread in [thread for thread in threading.enumerate() if thread.name == "ddgs"]:
+        for thread in set(threading.enumerate()) - self._before:
             await asyncio.to_thread(thread.join, 5)
 
     async def _serve(self, exchange):

@@ -1,5 +1,7 @@
 """Who serves: an explicit choice wins, the rest follows from what is set, and files of one's own count."""
 
+import asyncio
+
 import pytest
 
 from hermes.app.services import Services
@@ -26,7 +28,9 @@ def parts(tmp_path):
         made.append(services)
         return services.web_parts
 
-    return make
+    yield make
+    for services in made:
+        asyncio.run(services.close())
 
 
 def name(parts, capability, environ=(), web="", flags=None):

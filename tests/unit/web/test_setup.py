@@ -82,8 +82,8 @@ def test_tools_are_still_listed(hermes):
 def test_doctor_names_who_searches_and_who_reads_and_never_a_key(hermes):
     hermes("tools", "setup", "custom", stdin=f"{KEY}\nhttps://api.example/v1\n\n")
     _, out, _ = hermes("doctor", "--offline")
-    assert "web search: custom" in out
-    assert "web extract: custom" in out
+    assert "✓ search: custom" in out
+    assert "✓ extract: custom" in out
     assert "Using custom backend: https://api.example/v1 (model: sonar)" in out
 
 
@@ -91,13 +91,13 @@ def test_doctor_says_what_the_chosen_one_lacks(hermes):
     hermes("config", "set", "web.backend", "exa")
     code, out, _ = hermes("doctor", "--offline")
     assert code == 1
-    assert "✗ web search: the web backend `exa` needs an API key: `EXA_API_KEY` is not set" in out
+    assert "✗ search: the web backend `exa` needs an API key: `EXA_API_KEY` is not set" in out
 
 
 def test_doctor_warns_of_who_would_be_passed_over_and_of_options_for_nobody(hermes, tmp_path):
     (tmp_path / "config.yaml").write_text("web:\n  failover: [exa, local]\n  exxa:\n    model: x\n")
     _, out, _ = hermes("doctor", "--offline")
-    assert "! web search: exa, then local" in out
+    assert "! search: exa, then local" in out
     assert "`exa` is passed over" in out
     assert "`web.exxa` holds options of a web backend that is not there" in out
 

@@ -53,7 +53,7 @@ class HttpBackend:
         is_empty = self._backend.is_empty
         if is_empty is None or not isinstance(cause, HttpStatus):
             return False
-        return is_empty(cause.status, _json_or_text(cause.body))
+        return is_empty(cause.status, _json_or_text(cause.body.decode(errors="replace")))
 
     async def extract(self, urls: Sequence[str]) -> Sequence[Document]:
         size = self._backend.extract_batch
@@ -115,15 +115,16 @@ class HttpBackend:
         if not isinstance(error, HttpStatus):
             kind = WebError if isinstance(error, TooLarge) else BackendDown
             return kind(f"{title} gave no answer: {error}", hint=error.hint)
+        said = self._redacted(error.body.decode(errors="replace"))
         if self._backend.read_error is not None:
-            own = self._backend.read_error(error.status, _json_or_text(error.body))
+            own = self._backend.read_error(error.status, _json_or_text(said))
             if own is not None:
                 return own
-        return self._by_status(error)
+        return self._by_status(error, said)
 
-    def _by_status(self, error: HttpStatus) -> WebError:
+    def _by_status(self, error: HttpStatus, said: str) -> WebError:
         title, status = self._backend.title, error.status
-        failure = Failure(status, _read_told(error.body), error.retry_after)
+        failure = Failure(status, _read_told(said), error.retry_after)
         if status in _REFUSED:
             return self._refused(failure)
         if status in _SPENT:
@@ -177,13 +178,13 @@ def _may_wait(_error: NetError, waiting: RetryWaiting) -> bool:
     return waiting.seconds <= LONGEST_WAIT
 
 
-def _json_or_text(body: bytes) -> Any:
+def _json_or_text(body: str) -> Any:
     try:
         return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return body.decode(errors="replace")
+    except (msgspec.DecodeError, RecursionError):
+        return body
 
 
-def _read_told(body: bytes) -> Told:
+def _read_told(body: str) -> Told:
     """What an error body says; a page for people says nothing here."""
-    return read_told(b"{}" if body.lstrip()[:1] == b"<" else body)
+    return read_told(b"{}" if body.lstrip().startswith("<") else body.encode())

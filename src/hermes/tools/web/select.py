@@ -1,12 +1,13 @@
 """Which backends serve: an explicit choice always wins and its error is exact."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Literal
 
 import msgspec
 
+from hermes import discover
 from hermes.discover import Kind, Registry, normal
 from hermes.errors import ConfigError, NotConfigured, UnknownName
 from hermes.tools.web.backends.base import Backend, Services
@@ -47,6 +48,8 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     backends: tuple[Backend, ...]
     reason: str
     how: Literal["one", "failover", "federate"] = "one"
+    unasked: bool = False
+    """Whether no setting names who serves."""
     beside: tuple[Backend, ...] = ()
     warning: str = ""
 
@@ -64,12 +67,16 @@ class Backends:
         self._registered: dict[str, Backend] = {}
 
     def register(self, backend: object) -> None:
-        """Add a backend for this run; one of the same name is replaced."""
-        if not isinstance(backend, Backend):
-            raise TypeError(f"a web backend is a `Backend`, not {type(backend).__name__}")
-        if not backend.name.strip():
+        """Add a backend for this run: a `Backend`, or a provider as plugins write them.
+
+        One of the same name is replaced. Raises `TypeError` for what is neither.
+        """
+        # Loaded here because most runs have no such provider.
+        adapt: Callable[[object], Backend] = discover.module("hermes.tools.web.foreign").adapted
+        made = backend if isinstance(backend, Backend) else adapt(backend)
+        if not made.name.strip():
             raise ValueError("a web backend has a name")
-        self._registered[backend.name.strip().lower()] = backend
+        self._registered[made.name.strip().lower()] = made
 
     def names(self) -> tuple[str, ...]:
         return tuple(sorted({*self._registry.names(), *self._registered}))
@@ -141,8 +148,7 @@ class Selector:
         chosen = self._choose(capability, wanted)
         if capability == "search":
             return chosen
-        explicit = chosen.reason != _BEST
-        return msgspec.structs.replace(chosen, beside=self._beside(chosen, offline=explicit))
+        return msgspec.structs.replace(chosen, beside=self._beside(chosen))
 
     def _choose(self, capability: Capability, wanted: Preferences) -> Chosen:
         first = self._explicit(capability, wanted)
@@ -205,12 +211,18 @@ class Selector:
         if not able:
             hint = "run `hermes tools setup`, or `hermes config set web.backend NAME`"
             raise NotConfigured(f"no web backend can {capability}", hint=hint)
-        if capability == "search" and len(able) > 1 and not any(backend.offered_by for backend in able):
-            # Nothing is set, and there may be no network: who needs none stands in.
-            return Chosen(backends=tuple(able), how="failover", reason=_BEST, warning=warning)
-        return Chosen(backends=(able[0],), reason=_BEST, warning=warning)
+        # Where nothing is set there may be no network, either: who needs none stands in.
+        is_bare = capability == "search" and not any(backend.offered_by for backend in able)
+        members = tuple(able) if is_bare else (able[0],)
+        return Chosen(
+            backends=members,
+            how="failover" if len(members) > 1 else "one",
+            reason="the best that is available",
+            unasked=True,
+            warning=warning,
+        )
 
-    def _beside(self, chosen: Chosen, *, offline: bool) -> tuple[Backend, ...]:
+    def _beside(self, chosen: Chosen) -> tuple[Backend, ...]:
         """Who reads the kinds of addresses that the chosen one does not: only what needs nothing.
 
         Where the user has chosen, nobody beside that choice goes to the network.
@@ -222,11 +234,8 @@ class Selector:
             if can(backend, "extract")
             and not backend.offered_by
             and not covered & set(backend.schemes)
-            and not (offline and "http" in backend.schemes)
+            and (chosen.unasked or "http" not in backend.schemes)
         )
-
-
-_BEST = "the best that is available"
 
 
 def can(backend: Backend, capability: Capability) -> bool:

@@ -1,9 +1,6 @@
 """DuckDuckGo and other engines without a key, through the package `ddgs` (the extra `hermes[ddgs]`)."""
 
-import asyncio
-import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
 from hermes import discover
@@ -20,6 +17,7 @@ from hermes.tools.web.backends.base import (
     unknown_topic,
     with_operators,
 )
+from hermes.tools.web.threads import in_thread
 
 PACKAGE = "ddgs"
 SECONDS_PER_REQUEST = 10
@@ -52,7 +50,7 @@ class Ddgs:
     async def search(self, query: Query) -> Found:
         chosen = self._chosen(query)
         try:
-            rows = await asyncio.wait_for(_in_thread(lambda: _ask(query, chosen)), self._seconds)
+            rows = await in_thread(lambda: _ask(query, chosen), self._seconds)
         except TimeoutError:
             raise BackendDown(f"DuckDuckGo gave no answer within {self._seconds:g} seconds") from None
         is_known = not (query.region or query.language) or "region" in chosen
@@ -99,33 +97,6 @@ def _ask(query: Query, chosen: dict[str, Any]) -> list[Any]:
 def _words(error: Exception) -> str:
     """What the package says, which may repeat a whole chain of causes."""
     return " ".join(str(error).split())[:LONGEST_REASON]
-
-
-async def _in_thread(ask: Callable[[], list[Any]]) -> list[Any]:
-    """The outcome of a call in a new thread. Whoever stops waiting leaves the thread to itself."""
-    loop = asyncio.get_running_loop()
-    outcome: asyncio.Future[list[Any]] = loop.create_future()
-
-    def tell(rows: list[Any], error: WebError | None) -> None:
-        if outcome.done():
-            return
-        if error is not None:
-            outcome.set_exception(error)
-        else:
-            outcome.set_result(rows)
-
-    def work() -> None:
-        rows: list[Any] = []
-        failure: WebError | None = None
-        try:
-            rows = ask()
-        except WebError as error:
-            failure = error
-        with suppress(RuntimeError):  # the loop has ended, and with it who asked
-            loop.call_soon_threadsafe(tell, rows, failure)
-
-    threading.Thread(target=work, daemon=True, name=PACKAGE).start()
-    return await outcome
 
 
 def _region(query: Query) -> str:
