@@ -121,9 +121,11 @@ async def test_a_search_that_hangs_ends_in_time_and_the_next_does_not_wait_for_i
         began = time.monotonic()
         with pytest.raises(BackendDown, match=r"0\.15 seconds"):
             await backend.search(Query(text="q"))
+        while not server.calls:
+            await asyncio.sleep(0.01)
         server.answer = ROWS
         found = await Ddgs(options()).search(Query(text="q"))
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5
     assert len(found.rows) == 3
 
 
