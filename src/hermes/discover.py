@@ -65,6 +65,12 @@ def module(path: str) -> ModuleType:
     return importlib.import_module(path)
 
 
+def is_installed(package: str) -> bool:
+    """Whether a package can be imported. It is not, so its code does not run."""
+    found = module("importlib.machinery").PathFinder.find_spec(package)
+    return found is not None and found.origin is not None
+
+
 def files(folder: str) -> dict[str, str]:
     """The Python files of a folder that may not be there: each name with its path."""
     try:

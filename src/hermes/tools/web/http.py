@@ -41,8 +41,19 @@ class HttpBackend:
         ask, read = self._backend.search_request, self._backend.read_search
         if ask is None or read is None:
             raise WebError(f"{self._backend.title} does not search")
-        reply = await self._exchange(ask(self._site, query))
+        try:
+            reply = await self._exchange(ask(self._site, query))
+        except WebError as error:
+            if self._says_nothing_found(error.__cause__):
+                return Found()
+            raise
         return self._understood(lambda: read(reply, query))
+
+    def _says_nothing_found(self, cause: BaseException | None) -> bool:
+        is_empty = self._backend.is_empty
+        if is_empty is None or not isinstance(cause, HttpStatus):
+            return False
+        return is_empty(cause.status, _json_or_text(cause.body.decode(errors="replace")))
 
     async def extract(self, urls: Sequence[str]) -> Sequence[Document]:
         size = self._backend.extract_batch
@@ -157,8 +168,10 @@ class HttpBackend:
 
 
 def connect(backend: Backend, services: Services) -> HttpBackend:
-    """The backend with its server; raises `NotConfigured` for what it lacks."""
-    return HttpBackend(backend, site_of(backend, services), services)
+    """The backend with its server; raises `ConfigError` for what it lacks."""
+    site = site_of(backend, services)
+    refined = backend if backend.refine is None else backend.refine(site)
+    return HttpBackend(refined, site, services)
 
 
 def _may_wait(_error: NetError, waiting: RetryWaiting) -> bool:

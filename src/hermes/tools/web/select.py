@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from hermes import discover
-from hermes.discover import Kind, Registry
+from hermes.discover import Kind, Registry, normal
 from hermes.errors import ConfigError, NotConfigured, UnknownName
 from hermes.tools.web.backends.base import Backend, Services
 from hermes.tools.web.options import is_available
@@ -82,13 +82,17 @@ class Backends:
         return tuple(sorted({*self._registry.names(), *self._registered}))
 
     def load(self, name: str) -> Backend:
-        """A backend by name, in any case; an unknown one is an error that offers the nearest."""
+        """A backend by name or alias, in any case; an unknown one is an error that offers the nearest."""
         found = self._registered.get(name.strip().lower())
         if found is not None:
             return found
-        if name not in self._registry:
+        if name in self._registry:
+            return self._registry.load(name).value
+        named = (backend for backend in self.all() if normal(name) in backend.aliases)
+        found = next(named, None)
+        if found is None:
             raise UnknownName(KIND.noun, name, self.names())
-        return self._registry.load(name).value
+        return found
 
     def all(self) -> tuple[Backend, ...]:
         """Every backend that can be loaded, best first."""
@@ -203,12 +207,20 @@ class Selector:
         return self._backends.load(other) if other else backend
 
     def _best(self, capability: Capability, warning: str) -> Chosen:
-        for backend in self._available:
-            if can(backend, capability):
-                reason = "the best that is available"
-                return Chosen(backends=(backend,), reason=reason, unasked=True, warning=warning)
-        hint = "run `hermes tools setup`, or `hermes config set web.backend NAME`"
-        raise NotConfigured(f"no web backend can {capability}", hint=hint)
+        able = [backend for backend in self._available if can(backend, capability)]
+        if not able:
+            hint = "run `hermes tools setup`, or `hermes config set web.backend NAME`"
+            raise NotConfigured(f"no web backend can {capability}", hint=hint)
+        # Where nothing is set there may be no network, either: who needs none stands in.
+        is_bare = capability == "search" and not any(backend.offered_by for backend in able)
+        members = tuple(able) if is_bare else (able[0],)
+        return Chosen(
+            backends=members,
+            how="failover" if len(members) > 1 else "one",
+            reason="the best that is available",
+            unasked=True,
+            warning=warning,
+        )
 
     def _beside(self, chosen: Chosen) -> tuple[Backend, ...]:
         """Who reads the kinds of addresses that the chosen one does not: only what needs nothing.

@@ -16,11 +16,14 @@ from hermes.tools.web.backends.base.declare import (
 from hermes.tools.web.backends.base.reading import (
     at,
     first_text,
+    google_range,
     items,
     json_request,
     number,
     text,
     texts,
+    unknown_topic,
+    us_date,
     with_operators,
 )
 
@@ -33,11 +36,14 @@ __all__ = [
     "address_option",
     "at",
     "first_text",
+    "google_range",
     "items",
     "json_request",
     "key_option",
     "number",
     "text",
     "texts",
+    "unknown_topic",
+    "us_date",
     "with_operators",
 ]

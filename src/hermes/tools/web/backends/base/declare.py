@@ -167,6 +167,8 @@ class Backend(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     title: str
+    aliases: tuple[str, ...] = ()
+    """Other names that settings may call it by."""
     rank: int = 50
     """Who serves when nothing is chosen: the lowest number of those available; 0 is never chosen unasked."""
     searches: bool = True
@@ -179,12 +181,16 @@ class Backend(msgspec.Struct, frozen=True, kw_only=True):
     deadlines: Deadlines = SEARCHES_WITHIN
     search_request: Callable[[Site, Query], HttpRequest] | None = None
     read_search: Callable[[Any, Query], Found] | None = None
+    is_empty: Callable[[int, Any], bool] | None = None
+    """Whether an error status, with the decoded body or its text, only says that nothing was found."""
     extract_request: Callable[[Site, Sequence[str]], HttpRequest] | None = None
     read_extract: Callable[[Any, Sequence[str]], Sequence[Document]] | None = None
     extract_batch: int = 1
     """How many pages one request may ask for; the requests of several batches go out at once."""
     read_error: Callable[[int, Any], WebError | None] | None = None
     """What a status means here, with the decoded body or its text; None leaves it to the usual meaning."""
+    refine: Callable[[Site], "Backend"] | None = None
+    """The backend with functions that follow from its options. Raises `ConfigError` for wrong ones."""
     connect: Callable[[Services], WebBackend] | None = None
     """Makes the backend of whoever is not a pair of request and reply."""
     is_ready: Callable[[], bool] | None = None

@@ -63,3 +63,25 @@ def with_operators(query: Query) -> str:
     parts = [query.text, f"({wanted})" if len(query.include_domains) > 1 else wanted]
     parts += [f"-site:{domain}" for domain in query.exclude_domains]
     return " ".join(part for part in parts if part)
+
+
+def us_date(day: str) -> str:
+    """A day (YYYY-MM-DD) with its month first, as some vendors want it."""
+    year, month, date = day.split("-")
+    return f"{month}/{date}/{year}"
+
+
+def google_range(query: Query) -> str | None:
+    """The age of results as Google's `tbs` says it; exact days win over `freshness`."""
+    if not query.after and not query.before:
+        return f"qdr:{query.freshness[0]}" if query.freshness else None
+    first = [f"cd_min:{us_date(query.after)}"] if query.after else []
+    last = [f"cd_max:{us_date(query.before)}"] if query.before else []
+    return ",".join(["cdr:1", *first, *last])
+
+
+def unknown_topic(title: str, query: Query) -> tuple[str, ...]:
+    """What is to be said by who knows no topic but news."""
+    if query.topic in (None, "general", "news"):
+        return ()
+    return (f"{title} knows no `topic` but news: {query.topic} was not heeded",)
