@@ -11,6 +11,7 @@ from hermes.cli._loop import run_in_loop
 from hermes.cli._table import table
 from hermes.config import Config, load
 from hermes.config.edit import set_secret, set_value
+from hermes.errors import UsageError
 from hermes.tools.web.backends.base import Backend, Option
 from hermes.tools.web.options import given, is_available
 
@@ -53,11 +54,13 @@ def _which(backends: tuple[Backend, ...], services: Services, current: str) -> s
             backend.badge,
             "ready" if is_available(backend, services) else "",
         ]
-        for backend in backends
+        for backend in sorted(backends, key=lambda backend: backend.rank == 0)
     ]
     border().say(table(rows).rstrip())
-    default = current or backends[0].name
-    return _ask(f"web backend [{default}]") or default
+    named = _ask(f"web backend [{current}]" if current else "web backend") or current
+    if not named:
+        raise UsageError("no web backend was named", hint="name one, as in `hermes tools setup searxng`")
+    return named
 
 
 def _can(backend: Backend) -> str:
