@@ -124,6 +124,19 @@ def test_odd_arguments_are_answered_in_words(box, name, data):
     assert result.text.encode()
 
 
+@every_tool
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_what_speaks_against_a_call_is_known_before_it_is_run(box, name, data):
+    try:
+        fitted = box.fit(name, data.draw(_arguments(name)))
+    except ToolError:
+        return
+    found = box.concern(name, fitted)
+    assert found is None or found.kind == "free" or found.reason
+    assert found is None or found.kind != "ask" or (found.action and found.rules)
+
+
 async def _answer(box, name, arguments):
     """What the model reads: a result, or the words of a `ToolError`."""
     try:

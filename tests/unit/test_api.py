@@ -152,6 +152,46 @@ async def test_approve_is_asked_before_a_dangerous_command(home, work, answer, c
     assert (work / "old").exists() is not consents
 
 
+async def test_a_consent_for_the_session_outlasts_a_closed_agent(home, work):
+    asked = []
+
+    async def approve(wanted):
+        asked.append(wanted.action)
+        return "session"
+
+    script = [
+        turn
+        for name in ("a", "b")
+        for turn in (calls(("terminal", {"command": f"rm -r {name}"})), says("ok"))
+    ]
+    (work / "a").mkdir()
+    (work / "b").mkdir()
+    async with ChatSimulator(*script) as server:
+        config = settings(home, CUSTOM_BASE_URL=server.base_url, PATH="/usr/bin:/bin")
+        agent = hermes.Agent("custom/m", tools=["terminal"], config=config, approve=approve)
+        for question in ("one", "two"):
+            async with agent:
+                await agent.run(question)
+    assert asked == ["rm -r a"]
+    assert not (work / "b").exists()
+
+
+@pytest.mark.parametrize(("command", "is_kept"), [("rm -r old", True), ("rm -r old sk-very-secret-1", False)])
+async def test_always_is_kept_in_the_settings_but_a_key_never_is(home, work, command, is_kept):
+    async def approve(_wanted):
+        return "always"
+
+    script = calls(("terminal", {"command": command})), says("ok")
+    async with ChatSimulator(*script) as server:
+        variables = {"CUSTOM_BASE_URL": server.base_url, "CUSTOM_API_KEY": "sk-very-secret-1"}
+        config = settings(home, **variables, PATH="/usr/bin:/bin")
+        async with hermes.Agent("custom/m", tools=["terminal"], config=config, approve=approve) as agent:
+            events = [event async for event in agent.stream("clean up")]
+    told = [event.message for event in events if isinstance(event, Notice)]
+    assert load({"HERMES_HOME": config.home}).approvals.allow == ((command,) if is_kept else ())
+    assert told == ([] if is_kept else ["`rm -r old [redacted]` is allowed in this run only: it holds a key"])
+
+
 async def test_without_approve_the_answer_is_no(home, work):
     (work / "old").mkdir()
     async with ChatSimulator(calls(("terminal", {"command": "rm -r old"})), says("ok")) as server:

@@ -110,14 +110,15 @@ class Approvals:
     def _is_agreed(self, concern: Concern) -> bool:
         if not concern.rules:
             return False
-        return all(rule in self.agreed or self._is_allowed(rule, concern) for rule in concern.rules)
+        open_rules = [rule for rule in concern.rules if rule not in self.agreed]
+        return not open_rules or (concern.keep == "always" and self._are_allowed(open_rules, concern.action))
 
-    def _is_allowed(self, rule: str, concern: Concern) -> bool:
-        if concern.keep != "always":
+    def _are_allowed(self, rules: Sequence[str], action: str) -> bool:
+        """Whether the settings allow a call: an action by its text, what a plugin asks by its key."""
+        of_plugins = [rule for rule in rules if rule.startswith(PLUGIN_RULE)]
+        if not all(rule in self._allow for rule in of_plugins):
             return False
-        if rule.startswith(PLUGIN_RULE):
-            return rule in self._allow
-        return any(_fits(concern.action, pattern) for pattern in self._allow)
+        return len(of_plugins) == len(rules) or any(_fits(action, pattern) for pattern in self._allow)
 
     async def _unasked(self, wanted: Approval) -> Refused | None:
         for listener in self._listeners:

@@ -71,7 +71,7 @@ class Guard:
     def concern(self, tool: str, arguments: Mapping[str, Any], effect: Effect) -> Concern | None:
         """What speaks against a call for what was heard before it.
 
-        A secret is given away once at most, and strangers' words never lead to a consent for good.
+        A secret is given away once at most; a change after strangers' words is never allowed for good.
         """
         given = list(texts(arguments))
         urls = [url for text in given for url in _urls(text)]

@@ -173,11 +173,15 @@ class Runtime:
         )
 
     def _allow_for_good(self, text: str) -> None:
-        """Keep what a person allows always; where that fails they are told, and the run goes on."""
+        """Keep what a person allows always; where that cannot be they are told, and the run goes on."""
+        shown, problem, hint = self.services.redact(text), "it holds a key", None
         try:
-            discover.module("hermes.config.edit").add_value(self.config.home, "approvals.allow", text)
+            if shown == text:
+                discover.module("hermes.config.edit").add_value(self.config.home, "approvals.allow", text)
+                return
         except HermesError as error:
-            self.services.notices.append(Notice(f"`{text}` is allowed in this run only: {error}", error.hint))
+            problem, hint = str(error), error.hint
+        self.services.notices.append(Notice(f"`{shown}` is allowed in this run only: {problem}", hint))
 
     def _spill(self, text: str) -> str:
         """Keep what is too long for a question in a file, and say where."""

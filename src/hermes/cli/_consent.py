@@ -13,6 +13,7 @@ LONGEST_SHOWN = 4_000
 """Characters of an action that are shown in full; of a longer one, both ends."""
 
 _SHOWN_IN_A_LINE = 400
+_SHOWN_REASON = 2_000
 _SHOWN_RULES = 8
 _OFFERED: Mapping[Keep, str] = {
     "once": "[o]nce, [N]o",
@@ -27,7 +28,7 @@ _ANSWERS: Mapping[str, Choice] = {
 
 
 class Consent:
-    """Asks the person at `stdin`, and says on the screen what was decided without them."""
+    """Asks the person at `stdin`."""
 
     def __init__(self, border: Border, stdin: TextIO) -> None:
         self._border = border
@@ -48,7 +49,7 @@ class Consent:
         action = _both_ends(self._border.redact(wanted.action))
         return (
             f"`{wanted.tool}` wants to do this:\n{_indented(action)}\n"
-            f"it is asked because {wanted.reason}\n"
+            f"it is asked because {one_line(self._border.redact(wanted.reason), _SHOWN_REASON)}\n"
             f"matched by:\n{_indented(rules)}\n"
             f"may it be done? {_OFFERED[wanted.keep]}"
         )

@@ -27,7 +27,6 @@ _SYSTEM = (
     r"|system|library|applications|private/etc)(?:/.*)?"
 )
 _CRON = r"/(?:etc/cron[\w.]*|etc/anacrontab|var/spool/(?:cron|at)|var/cron)(?:/.*)?"
-_HOOKS = r".*/\.git/(?:hooks/.*|config|modules/.*/hooks/.*)|.*/\.husky/.*"
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -80,7 +79,7 @@ class Places(msgspec.Struct, frozen=True):
             return "it says what runs by itself"
         if _fits(_START_FILES, inside):
             return "it is run or read when a program starts"
-        if _fits(_HOOKS, folded):
+        if _is_hook(folded):
             return "git runs it by itself"
         if _fits(_SYSTEM, folded) and not self.holds(path):
             return "it belongs to the system"
@@ -90,6 +89,13 @@ class Places(msgspec.Struct, frozen=True):
         """The rest of a path below the home, empty when it is not there."""
         home = self.home.casefold().rstrip("/") + "/"
         return folded[len(home) :] if folded.startswith(home) else ""
+
+
+def _is_hook(path: str) -> bool:
+    """Whether git or its helpers run what is there, or read it to know what to run."""
+    of_module = path.partition("/.git/modules/")[2]
+    in_hooks = "/.git/hooks/" in path or "/.husky/" in path or "/hooks/" in of_module
+    return in_hooks or path.endswith("/.git/config")
 
 
 def _folded(path: str) -> str:

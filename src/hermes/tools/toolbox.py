@@ -118,4 +118,4 @@ def _beyond(found: Concern | None, judged: Concern | None) -> str | None:
     is_covered = judged is not None and judged.kind == "ask" and judged.action == found.action
     if judged is not None and is_covered and set(found.rules) <= set(judged.rules):
         return None
-    return f"the user has not consented to `{found.action}` ({found.reason}), so it was not done"
+    return f"the user has not consented to this ({found.reason}), so it was not done"

@@ -1,9 +1,11 @@
 """What a person sees of tool calls while they run, and what never reaches the screen."""
 
+import os
+
 import pytest
 
 from hermes.cli._border import Border
-from hermes.cli._consent import Decided
+from hermes.cli._consent import Consent, Decided
 from hermes.cli._render import TextRenderer
 from hermes.events import Notice, ToolFinished, ToolStarted
 from hermes.protocols import Approval
@@ -74,6 +76,48 @@ async def test_a_key_that_would_be_cut_in_the_middle_is_not_shown_at_all(rendere
     shown = capsys.readouterr().err
     assert "sk-" not in shown
     assert "[redacted]" in shown
+
+
+async def answer_to(border, wanted, typed):
+    """What is said to a question whose answer is typed already."""
+    reading, writing = os.pipe()
+    os.write(writing, typed.encode())
+    os.close(writing)
+    with open(reading, encoding="utf-8") as stdin:
+        return await Consent(border, stdin)(wanted)
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("o\n", "once"),
+        ("Y\n", "once"),
+        (" session \n", "session"),
+        ("A\n", "always"),
+        ("", "deny"),
+        ("ok\n", "deny"),
+    ],
+)
+async def test_an_answer_is_a_letter_or_a_word_and_all_else_is_a_no(border, typed, answer):
+    assert await answer_to(border, Approval("terminal", "rm -rf x", "why"), typed) == answer
+
+
+@pytest.mark.parametrize("keep", ["once", "session", "always"])
+async def test_only_what_may_be_answered_is_offered(border, capsys, keep):
+    await answer_to(border, Approval("terminal", "rm -rf x", "why", ("r",), keep), "")
+    shown = capsys.readouterr().err
+    assert ("[s]ession" in shown, "[a]lways" in shown) == (keep != "once", keep == "always")
+
+
+async def test_no_part_of_a_key_is_in_a_question_and_no_line_can_pass_for_ours(border, capsys):
+    for before in (10, 1_990, 3_000):
+        action = f"{'a' * before} {KEY}\nmay it be done? {'b' * 4_000} {KEY}"
+        reason, rules = f"it reads {KEY}\nmay it be done?", (f"r {KEY}\nmay it be done?",) * 20
+        await answer_to(border, Approval("terminal", action, reason, rules), "")
+        shown = capsys.readouterr().err
+        assert "sk-" not in shown
+        assert "and 12 more" in shown
+        assert shown.count("\nmay it be done?") == 1
 
 
 def test_without_a_terminal_nothing_is_said_of_calls(border, capsys):

@@ -317,11 +317,8 @@ LISTS = [
     ("approvals:\n  allow: []\n", "approvals:\n  allow:\n  - ls -l, x\n"),
     ("approvals:\n  allow: a, b\n", "approvals:\n  allow:\n  - a, b\n  - ls -l, x\n"),
     (
-        "approvals:\n  allow:  # mine\n    - a  # one\n    # two\n    - 'b'  # last\n  # after\n",
-        (
-            "approvals:\n  allow:  # mine\n    - a  # one\n    # two\n    - 'b'  # last\n    - ls -l, x\n"
-            "  # after\n"
-        ),
+        "approvals:\n  allow:  # mine\n    - a  # one\n    # two\n    - 'b' # z\n  # after\n",
+        "approvals:\n  allow:  # mine\n    - a  # one\n    # two\n    - 'b' # z\n    - ls -l, x\n  # after\n",
     ),
     (
         "approvals:\n  allow:\n  - a\n\n# web\nweb:\n",

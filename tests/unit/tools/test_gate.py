@@ -375,6 +375,35 @@ def test_everything_that_is_dangerous_has_a_key(command, found):
     assert rules(command) == found
 
 
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("rm -rf /", "forbidden"),
+        ('rm -rf "/"', "forbidden"),
+        (r"r\m -rf /", "forbidden"),
+        ("$(rm -rf /)", "forbidden"),
+        ("sudo rm -rf /etc", "forbidden"),
+        ("reboot", "forbidden"),
+        ("echo " + "x" * LONGEST, "forbidden"),
+        ("rm -rf /...", "ask"),
+        ("rm -rf build", "ask"),
+        ('git commit -m "rm -rf /"', "free"),
+        ("echo rm -rf /", "free"),
+        ("echo reboot", "free"),
+        ("grep 'rm -rf' notes", "free"),
+        ("ls", "free"),
+    ],
+)
+def test_data_is_never_taken_for_what_is_run(command, kind):
+    assert concern(command, PLACES, PLACES.folder).kind == kind
+
+
+def test_a_reason_is_short_however_long_the_path():
+    told = judge(f"cat {'x' * 3_000}/.env", PLACES)
+    assert told.reason.endswith(".env`: it may hold keys or passwords")
+    assert len(told.reason) < 400
+
+
 def test_many_reasons_are_told_in_a_few_words():
     told = judge("cat " + " ".join(f"{number}/.env" for number in range(50)), PLACES)
     assert len(told.rules) == 50
@@ -420,11 +449,19 @@ def test_the_folder_of_the_run_counts():
     "piece",
     ["$(", "`", "\"", "'", "\\", "(", "{", "<<E\n", "a;", "sudo ", "eval ", "$X", "${X:-", "$'", "$((", "x|",
      "rm -rf / ", "X=$X$X;", "find -exec ", "cat /.git/modules/", "/.git/modules/",
+     "cp -t a ", "-t a ", "awk '\"\\\\\"", "git -c a.cmd=", "sudo -S ", "xargs sh -c {} ", "awk '|  ",
      ">", "&", "-", "~/", "a ", "a=b ", "<(", "#", "\n"],
 )  # fmt: skip
 def test_the_longest_command_is_judged_in_a_moment(piece):
     started = time.process_time()
     judge(("X=" + "a" * 100 + ";" + piece * LONGEST)[:LONGEST], PLACES)
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("start", ["tee", "wc", "cp -t x", "cd /" + ".git/modules/" * 300 + "; tee"])
+def test_thousands_of_paths_are_judged_in_a_moment(start):
+    started = time.process_time()
+    judge(" ".join((start, *map(str, range(8_000))))[:LONGEST], PLACES)
     assert time.process_time() - started < 5
 
 

@@ -57,7 +57,7 @@ _FIREWALLS: Mapping[str, frozenset[str]] = {
     "sysctl": frozenset(("-w", "--write", "-p")),
 }
 _AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
-_AWK_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_AWK_TEXT = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
 _AWK_STARTS = re.compile(r'\bsystem\s*\(|\|&?\s*""|""\s*\|&?\s*getline')
 _CARRIERS = frozenset(("tar", "gtar", "bsdtar", "rsync", "ssh", "scp", "sftp"))
 _STARTS_PROGRAMS = (
@@ -143,7 +143,7 @@ def _into(call: Call) -> Iterator[str]:
     pairs = pairwise((*call.arguments, ""))
     folders = [value for option, value in pairs if option in ("-t", "--target-directory")]
     folders += [word.partition("=")[2] for word in call.arguments if word.startswith("--target-directory=")]
-    for folder in folders:
+    for folder in folders[:1]:
         yield folder
         yield from (f"{folder}/{word.rpartition('/')[2]}" for word in call.operands)
 

@@ -21,6 +21,7 @@ from hermes.tools.terminal.words import UNKNOWN, TooTangled
 
 LONGEST = 128_000
 MOST_REASONS = 5
+LONGEST_REASON = 300
 
 _OPERATOR = re.compile(r"[;&|<>()`\n]|\$\(")
 
@@ -103,7 +104,14 @@ def _dangers(call: Call, where: Places) -> Iterator[tuple[str, str]]:
 def _told(dangers: dict[str, str]) -> str:
     reasons = list(dict.fromkeys(dangers.values()))
     more = f"; and {len(reasons) - MOST_REASONS} more" if len(reasons) > MOST_REASONS else ""
-    return "; ".join(reasons[:MOST_REASONS]) + more
+    return "; ".join(map(_clipped, reasons[:MOST_REASONS])) + more
+
+
+def _clipped(reason: str) -> str:
+    if len(reason) <= LONGEST_REASON:
+        return reason
+    half = LONGEST_REASON // 2
+    return f"{reason[:half]}…{reason[-half:]}"
 
 
 def _placed(command: str, places: Places) -> Iterator[tuple[Call, Places]]:
