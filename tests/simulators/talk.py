@@ -82,7 +82,7 @@ def turn(
         auxiliary=Auxiliary(models.chosen, more.pop("own", lambda _task: None)),
         tools=tools,
         guard=Guard(holds_secret),
-        approvals=Approvals(approve=approve),
+        approvals=more.pop("approvals", None) or Approvals(approve=approve),
         limits=more.pop("limits", Limits(calls=calls)),
         **more,
     )
