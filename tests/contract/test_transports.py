@@ -232,9 +232,10 @@ def test_extra_body_is_merged_into_the_body_and_wins(name):
     assert json.loads(http.body) == plain | {"metadata": {"own": True}}
     other = transport.encode(kwargs | {"extra_body": {growing: []}}, endpoint(name))
     assert json.loads(other.body)[growing] == []
-    assert transport.encode(kwargs | {"extra_body": None}, endpoint(name)).body == transport.encode(
-        kwargs, endpoint(name)
-    ).body
+    assert (
+        transport.encode(kwargs | {"extra_body": None}, endpoint(name)).body
+        == transport.encode(kwargs, endpoint(name)).body
+    )
 
 
 @every_wire

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from hermes.agent.cost import in_dollars
 from hermes.agent.occasion import Attempt, Occasion, as_dict
 from hermes.errors import Block, HermesError, HttpStatus, InvalidResponse, ModelError
 from hermes.hooks import HookHost, Rewritten
@@ -93,6 +94,7 @@ class WatchedAttempt:
             "response_model": (response.provider_data or {}).get("model") or told["model"],
             "response": sanitised(response, self._hooks.redact),
             "usage": _usage(response.usage),
+            "cost": in_dollars(told["provider"], told["model"], response.usage) if response.usage else None,
             "assistant_message": as_dict(
                 Message("assistant", response.content, tuple(response.tool_calls or ()))
             ),

@@ -9,7 +9,7 @@ import msgspec
 
 from hermes import discover
 from hermes.config import PluginEntry
-from hermes.errors import NotAllowed
+from hermes.errors import NotAllowed, PluginError
 from hermes.hooks import Breaker, Options, Registration
 from hermes.plugins.capabilities import INJECT_MESSAGES, OVERRIDE_TOOLS, only_observes
 from hermes.plugins.lending import Lender
@@ -132,7 +132,9 @@ class Context:
     @property
     def folder(self) -> str:
         """Where the plugin may keep files of its own; it is for the user alone, and made when asked for."""
-        path = os.path.join(self._around.home or os.getcwd(), "plugin-data", *self.key.split("/"))
+        if not self._around.home:
+            raise PluginError("nobody has said where plugins keep files", hint="give `home` to the harness")
+        path = os.path.join(self._around.home, "plugin-data", *self.key.split("/"))
         os.makedirs(path, mode=0o700, exist_ok=True)
         return path
 

@@ -77,15 +77,12 @@ def found_plugins(config: Config, folder: str) -> tuple[Found, ...]:
 
 def load_plugins(config: Config, folder: str) -> Loaded:
     """Run what is enabled. A plugin that fails leaves nothing behind, and keeps no other from loading."""
-    around = Surroundings(home=config.home, redact=config.redactor())
-    return load_found(found_plugins(config, folder), config.plugins, around)
+    return load_found(found_plugins(config, folder), config)
 
 
-def load_found(
-    found: Iterable[Found], settings: PluginSettings, around: Surroundings | None = None
-) -> Loaded:
-    """The same for plugins that were found before; `around` is what their code can use of where it runs."""
-    loading = _Loading(settings, around)
+def load_found(found: Iterable[Found], config: Config) -> Loaded:
+    """The same for plugins that were found before."""
+    loading = _Loading(config.plugins, Surroundings(home=config.home, redact=config.redactor()))
     records = tuple(loading.take(one) for one in found)
     everything = loading.collected
     return Loaded(
@@ -104,7 +101,7 @@ def load_found(
 class _Loading:
     """Plugins taken one after the other, each with all that it registers or nothing."""
 
-    def __init__(self, settings: PluginSettings, around: Surroundings | None) -> None:
+    def __init__(self, settings: PluginSettings, around: Surroundings) -> None:
         self._around = around
         self.collected = Collected()
         self.lender = Lender()
