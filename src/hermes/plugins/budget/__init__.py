@@ -48,13 +48,8 @@ class Budget:
 
     def guard(self, req: LLMRequest, next: Next) -> Any:
         """Let a call pass while there is something left."""
-        limits = self._settings
-        _check(
-            "session",
-            self._ledger.of_session(req.ctx.session_id),
-            limits.session_dollars,
-            limits.session_tokens,
-        )
+        limits, session = self._settings, self._ledger.of_session(req.ctx.session_id)
+        _check("session", session, limits.session_dollars, limits.session_tokens)
         _check("day", self._ledger.of_day(_today()), limits.day_dollars, limits.day_tokens)
         return next(req)
 

@@ -82,9 +82,8 @@ class Recorder:
         self._model_span(told, attributes)
         about = self._about_call(told)
         for kind, name in (("input", names.INPUT_TOKENS), ("output", names.OUTPUT_TOKENS)):
-            if counts[name] is not None:
-                about_tokens = {**about, names.TOKEN_TYPE: kind}
-                self._measure("gen_ai.client.token.usage", counts[name], about_tokens, told)
+            if (count := counts[name]) is not None:
+                self._measure("gen_ai.client.token.usage", count, {**about, names.TOKEN_TYPE: kind}, told)
 
     def failed_model_call(self, **told: Any) -> None:
         attributes = {names.INPUT_MESSAGES: self._text(_said(told["request"]))} if self._content else {}
