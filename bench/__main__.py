@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from bench import server
 from bench.calls import measure_call, measure_chunk, measure_concurrency
 from bench.convert import measure_convert
+from bench.hooks import measure_hooks
 from bench.install import measure_install
 from bench.measure import Figure, Plan
 from bench.start import measure_one_shot, measure_scout, measure_start
@@ -25,6 +26,7 @@ MEASURES: dict[str, Callable[[Plan], list[Figure]]] = {
     "convert": measure_convert,
     "concurrency": measure_concurrency,
     "turn": measure_turn,
+    "hooks": measure_hooks,
     "install": measure_install,
 }
 VERDICTS = {True: "yes", False: "NO", None: ""}

@@ -85,6 +85,27 @@ async def test_middleware_that_fails_is_left_out_unless_it_says_otherwise(hermes
     assert (ran.code, len(server.bodies)) == ((1, 0) if kind.startswith("llm") else (0, 2))
 
 
+@pytest.mark.parametrize("error", ["SystemExit(3)", "BaseException('broken')"])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_middleware_that_wants_to_end_the_program_does_not(hermes, enabled, kind, error):
+    await enabled(
+        f"""
+        def bad(**kwargs):
+            raise {error}
+
+        def register(ctx):
+            ctx.register_middleware({kind!r}, bad)
+        """
+    )
+    async with ChatSimulator(READ, says("ok")) as server:
+        ran = await ask(hermes, server)
+    if kind == "llm_execution":
+        assert (ran.code, ran.out) == (1, "")
+        assert "a plugin ended the call" in ran.err
+    else:
+        assert (ran.code, ran.out) == (0, "ok\n")
+
+
 async def test_a_hook_that_hangs_is_left_behind(hermes, enabled):
     await enabled(
         """

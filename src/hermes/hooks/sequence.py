@@ -89,7 +89,9 @@ class Round:
             call.end()
             if not call.is_expired or call.task is None or call.task.uncancel() > 0:
                 raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own code, and it may raise anything
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a plugin's own code, and it may raise anything
             call.end()
             self._failed(callee, error)
         else:
@@ -121,7 +123,9 @@ class Round:
             value = callee.callback(**callee.fitting(self._arguments(callee)))
             if inspect.isawaitable(value):
                 value = stay.wait_for(value)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own code, and it may raise anything
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a plugin's own code, and it may raise anything
             call.end()
             if not call.is_expired:
                 self._failed(callee, error)
