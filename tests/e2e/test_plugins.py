@@ -387,5 +387,8 @@ async def test_a_tool_and_a_command_of_a_plugin_are_there_in_a_conversation(herm
     screen.wait_for("HELLO THERE")
     screen.type("/break\n")
     screen.wait_for("`/break` failed: ZeroDivisionError")
+    screen.type("/again\n")
+    screen.wait_for("scout")
+    screen.wait_for("> ")
     screen.type("\x04")
     assert screen.leave() == 0

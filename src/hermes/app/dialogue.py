@@ -171,7 +171,7 @@ class Dialogue:
         self._means = means
         self._journal = journal
         self._is_new = is_new
-        self._lend = lend
+        self.lend = lend
 
     @property
     def terms(self) -> Terms:
@@ -181,7 +181,7 @@ class Dialogue:
 
     async def ask(self, question: str, emit: Emit, images: Sequence[Image] = ()) -> Answer:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
-        with self._lend(emit=emit):
+        with self.lend(emit=emit):
             return await self._ask(question, emit, images)
 
     async def _ask(self, question: str, emit: Emit, images: Sequence[Image]) -> Answer:
@@ -207,7 +207,7 @@ class Dialogue:
 
     async def end(self, emit: Emit) -> None:
         """Put the conversation away: a model with a memory keeps what will matter later."""
-        with self._lend(emit=emit):
+        with self.lend(emit=emit):
             await self._turn(self._noting(emit)).finalize()
 
     def explain(self, question: str, images: Sequence[Image] = ()) -> tuple[Reason, ...]:

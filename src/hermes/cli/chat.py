@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any, get_args
 
 import click
@@ -145,7 +145,10 @@ def _talk(
             continue
         shown, pictures = pictures, ()
         try:
-            if not _ran_command(runner, question, plugins):
+            command = _command(question, plugins)
+            if command is not None:
+                runner.run(_run_command(command, dialogue, renderer))
+            else:
                 runner.run(dialogue.ask(question, renderer.show, shown))
         except KeyboardInterrupt:
             border().say("stopped; what was said is kept")
@@ -153,15 +156,18 @@ def _talk(
             border().complain(error)
 
 
-def _ran_command(runner: asyncio.Runner, question: str, plugins: Plugins) -> bool:
-    """Run the command of a plugin, if the question is one; what it gives is shown."""
+def _command(question: str, plugins: Plugins) -> Awaitable[str | None] | None:
+    """The command of a plugin that a question calls, ready to run; None when it calls none."""
     word, _, rest = question.partition(" ")
-    if not word.startswith("/") or word[1:].lower() not in plugins.commands:
-        return False
-    told = runner.run(plugins.run_command(word[1:].lower(), rest.strip()))
+    name = word[1:].lower()
+    return plugins.run_command(name, rest.strip()) if word[:1] == "/" and name in plugins.commands else None
+
+
+async def _run_command(command: Awaitable[str | None], dialogue: Dialogue, renderer: Renderer) -> None:
+    with dialogue.lend(emit=renderer.show):
+        told = await command
     if told:
         border().show(f"{told}\n")
-    return True
 
 
 async def _find_session(runtime: Runtime, resume_last: bool, resume: str | None) -> Session | None:

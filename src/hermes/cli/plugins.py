@@ -75,7 +75,7 @@ def list_plugins(as_json: bool) -> None:
         show_json({"mode": config.plugins.mode, "plugins": rows})
         return
     if rows:
-        border().show(table([_cells(row) for row in rows]))
+        border().show(table([_cells(row, is_on=config.plugins.mode != "off") for row in rows]))
     for row in rows:
         for warning in row.warnings:
             border().say(f"warning: {warning}")
@@ -95,8 +95,14 @@ def _hash(found: Found) -> str:
         return ""
 
 
-def _cells(row: Row) -> list[str]:
-    mark = "✓" if row.state == "enabled" else "✗" if row.state in ("failed", "changed", "refused") else "·"
+def _cells(row: Row, *, is_on: bool) -> list[str]:
+    mark = (
+        "✓"
+        if row.state == "enabled" and is_on
+        else "✗"
+        if row.state in ("failed", "changed", "refused")
+        else "·"
+    )
     parts = {
         "tools": row.tools,
         "hooks": row.hooks,

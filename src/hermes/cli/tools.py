@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 import msgspec
 
+from hermes.app.plugins import Plugins
 from hermes.app.services import Services
 from hermes.cli._border import border, one_line
 from hermes.cli._json import json_option, show_json
@@ -12,7 +13,8 @@ from hermes.cli._settings import read_settings
 from hermes.cli._table import table
 from hermes.errors import UnknownName
 from hermes.protocols import Effect
-from hermes.tools.toolbox import Toolbox, all_tools, select
+from hermes.tools.base import Tool
+from hermes.tools.toolbox import ALL, Toolbox, select
 
 WIDEST = 90
 
@@ -33,8 +35,12 @@ class Row(msgspec.Struct, frozen=True):
 def command(as_json: bool) -> None:
     """See every tool with its toolset, whether the settings offer it, and what it lacks."""
     config = read_settings()
+    services = Services(config)
+    plugins = Plugins(config, services.folder, services.hooks, services.notices)
     wanted = config.agent.tools
-    rows = _rows(Services(config), _offered(wanted))
+    rows = _rows(services, plugins.tools, _offered(plugins.offered(wanted), plugins.tools))
+    for notice in services.notices:
+        border().say(f"warning: {notice.message}")
     if as_json:
         show_json({"chosen": wanted, "tools": rows})
         return
@@ -46,19 +52,20 @@ def command(as_json: bool) -> None:
     )
 
 
-def _offered(wanted: Sequence[str]) -> set[str]:
+def _offered(wanted: Sequence[str], added: Sequence[Tool]) -> set[str]:
     """The tools that these names mean. A name that means nothing is said, and the list goes on."""
     offered: set[str] = set()
     for name in wanted:
         try:
-            offered.update(tool.spec.name for tool in select([name]))
+            offered.update(tool.spec.name for tool in select([name], added))
         except UnknownName as error:
             border().say(f"warning: `agent.tools` names an {error}\nhint: {error.hint}")
     return offered
 
 
-def _rows(services: Services, offered: set[str]) -> list[Row]:
-    lacks = Toolbox(all_tools(), services).why_not()
+def _rows(services: Services, added: Sequence[Tool], offered: set[str]) -> list[Row]:
+    tools = select([ALL], added)
+    lacks = Toolbox(tools, services).why_not()
     rows = [
         Row(
             toolset=tool.toolset,
@@ -68,7 +75,7 @@ def _rows(services: Services, offered: set[str]) -> list[Row]:
             offered=tool.spec.name in offered,
             lacks=lacks.get(tool.spec.name),
         )
-        for tool in all_tools()
+        for tool in tools
     ]
     return sorted(rows, key=lambda row: (not row.offered, row.toolset, row.name))
 

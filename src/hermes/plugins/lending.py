@@ -57,7 +57,7 @@ class Host(Protocol):
         ...
 
 
-class _Lent(msgspec.Struct, frozen=True):
+class _Lent(msgspec.Struct, frozen=True, eq=False):
     host: Host
     loop: asyncio.AbstractEventLoop
 
@@ -67,19 +67,19 @@ class Lender:
 
     def __init__(self) -> None:
         self._here: ContextVar[_Lent | None] = ContextVar("lent", default=None)
-        self._latest: _Lent | None = None
+        self._all: list[_Lent] = []
 
     @contextmanager
     def lend(self, host: Host) -> Iterator[None]:
         """Within this, in the running loop, plugins use this host; threads of their own do, too."""
         lent = _Lent(host, asyncio.get_running_loop())
-        before, self._latest = self._latest, lent
+        self._all.append(lent)
         token = self._here.set(lent)
         try:
             yield
         finally:
             self._here.reset(token)
-            self._latest = before
+            self._all.remove(lent)
 
     def host(self) -> Host | None:
         lent = self._lent()
@@ -112,7 +112,7 @@ class Lender:
         return lent
 
     def _lent(self) -> _Lent | None:
-        return self._here.get() or self._latest
+        return self._here.get() or (self._all[-1] if self._all else None)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -145,13 +145,20 @@ def standing(found: Found, settings: PluginSettings) -> tuple[State, str]:
     comes_by_itself = found.source == "bundled" and found.manifest.kind == "backend"
     if not found.names & set(settings.enabled) and not comes_by_itself:
         return "not enabled", f"not enabled in config (run `hermes plugins enable {found.key}`)"
+    return _as_agreed(found, entry_of(found, settings).hash)
+
+
+def _as_agreed(found: Found, agreed: str) -> tuple[State, str]:
+    """Whether a plugin's files are still what was agreed to; what came with Hermes needs no agreement."""
+    if not found.path or found.source == "bundled":
+        return "enabled", ""
     try:
-        agreed = entry_of(found, settings).hash
-        if agreed and content_hash(found.path) != agreed:
-            again = f"run `hermes plugins enable {found.key}` to agree to them"
-            return "changed", f"its files have changed since it was enabled ({again})"
+        now = content_hash(found.path)
     except PluginError as error:
         return "refused", str(error)
+    if agreed and now != agreed:
+        again = f"run `hermes plugins enable {found.key}` to agree to them"
+        return "changed", f"its files have changed since it was enabled ({again})"
     return "enabled", ""
 
 

@@ -113,6 +113,7 @@ async def test_two_runs_at_once_are_not_mixed_up(lender, make):
 
     await asyncio.gather(turn(runs[0], "a"), turn(runs[1], "b"))
     assert [run.asked[0].messages[0]["content"] for run in runs] == ["a", "b"]
+    assert lender.host() is None
 
 
 @pytest.mark.parametrize(
