@@ -1,7 +1,6 @@
 """Callbacks that wrap the doing: nested, each with one way on, and nothing done twice."""
 
 import asyncio
-import inspect
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -221,7 +220,7 @@ class Execution:
         frame.task = asyncio.current_task()
         try:
             value = await frame.callee.callback(**self._arguments(frame, next_call))
-            if inspect.isawaitable(value):
+            if hasattr(value, "__await__"):
                 value = await value
         except BaseException as error:  # noqa: BLE001 - every outcome of a callback has its rule
             frame.close()
@@ -268,7 +267,7 @@ class Execution:
         frame.stay = stay
         try:
             value = frame.callee.callback(**self._arguments(frame, next_call))
-            if inspect.isawaitable(value):
+            if hasattr(value, "__await__"):
                 value = stay.wait_for(value)
         except BaseException as error:  # noqa: BLE001 - every outcome of a callback has its rule
             frame.close()

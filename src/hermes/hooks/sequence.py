@@ -1,7 +1,6 @@
 """Callbacks called one after the other: those that are not async share a stay in one thread."""
 
 import asyncio
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -83,7 +82,7 @@ class Round:
         call = self._begin(index, None)
         try:
             value = await callee.callback(**callee.fitting(self._arguments(callee)))
-            if inspect.isawaitable(value):
+            if hasattr(value, "__await__"):
                 value = await value
         except asyncio.CancelledError:
             call.end()
@@ -121,7 +120,7 @@ class Round:
     def _called(self, callee: Callee, call: _Call, stay: Stay) -> None:
         try:
             value = callee.callback(**callee.fitting(self._arguments(callee)))
-            if inspect.isawaitable(value):
+            if hasattr(value, "__await__"):
                 value = stay.wait_for(value)
         except (KeyboardInterrupt, asyncio.CancelledError):
             raise
