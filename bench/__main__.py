@@ -14,8 +14,10 @@ from bench.convert import measure_convert
 from bench.hooks import measure_hooks
 from bench.install import measure_install
 from bench.measure import Figure, Plan
+from bench.reading import measure_guard, measure_pages
 from bench.start import measure_one_shot, measure_scout, measure_start
 from bench.turns import measure_turn
+from bench.web import measure_web
 
 MEASURES: dict[str, Callable[[Plan], list[Figure]]] = {
     "start": measure_start,
@@ -27,6 +29,9 @@ MEASURES: dict[str, Callable[[Plan], list[Figure]]] = {
     "concurrency": measure_concurrency,
     "turn": measure_turn,
     "hooks": measure_hooks,
+    "web": measure_web,
+    "guard": measure_guard,
+    "pages": measure_pages,
     "install": measure_install,
 }
 VERDICTS = {True: "yes", False: "NO", None: ""}

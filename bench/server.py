@@ -4,7 +4,8 @@ stdin is closed.
 
 The model's name says what it answers: `bench` a short text, `bench-burst-N` a text of N chunks,
 `bench-paced-N` the same with each chunk in a network write of its own, `bench-tools-N` a call of the
-tool `echo` until the request holds N results, and then a short text (chat completions alone).
+tool `echo` until the request holds N results, and then a short text (chat completions alone). The path
+`search` gives the results of a search, whatever is looked for.
 """
 
 import asyncio
@@ -88,6 +89,8 @@ class Connection(asyncio.Protocol):
 
 def reply_to(head: bytes, body: bytes) -> Reply:
     path = _PATH.match(head)
+    if path is not None and path[1] == b"search":
+        return _results()
     model = _MODEL.search(head) or _MODEL.search(body)
     if path is None or path[1] not in FORMATS or model is None:
         return _not_found()
@@ -108,6 +111,23 @@ def reply_to(head: bytes, body: bytes) -> Reply:
 @cache
 def _not_found() -> Reply:
     return Reply((_json("404 Not Found", {"error": {"message": "no such path or model"}}),))
+
+
+@cache
+def _results() -> Reply:
+    """Ten results as a vendor writes them."""
+    rows = [
+        {
+            "id": f"https://site{number}.example/page",
+            "url": f"https://site{number}.example/page",
+            "title": f"What page {number} is about",
+            "score": 0.5,
+            "publishedDate": "2026-01-02T00:00:00.000Z",
+            "highlights": [" ".join(_words(60))],
+        }
+        for number in range(10)
+    ]
+    return Reply((_json("200 OK", {"requestId": "bench", "results": rows}),))
 
 
 @cache

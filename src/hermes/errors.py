@@ -12,6 +12,7 @@ HermesError                    exit code 1, an optional hint
 │   └── StoreCorrupt           damaged: set aside and rebuilt
 ├── DocumentError              a document cannot be read
 ├── NetError                   bytes did not arrive
+│   ├── AddressRefused         a page or a model leads where it may not: never follow
 │   ├── ConnectFailed          nothing was sent: retry
 │   │   └── TlsFailed          ... and nobody knows to whom: neither again nor elsewhere
 │   ├── DeadlinePassed         connect, first byte, idle or total
@@ -43,6 +44,9 @@ HermesError                    exit code 1, an optional hint
 ├── Block                      a plugin says no: nothing swallows it, and nothing is tried again
 ├── NextCallMisused            a plugin called on a second time, or too late: nothing was done
 ├── WebError                   a web backend failed; empty results are not an error
+│   ├── BackendRefused         the key is missing, wrong or not allowed: another key
+│   └── BackendDown            not reached, too slow or broken: later, or another backend
+│       └── BackendSpent       ... its rate or its plan is used up: says when to come back
 └── PluginError                a plugin cannot be used; everything else can
     └── NotAllowed             ... it wants what nobody has allowed it
 """
@@ -113,6 +117,17 @@ class DocumentError(HermesError):
 
 class NetError(HermesError):
     pass
+
+
+Closed = Literal["bad-url", "bad-port", "private-address", "metadata-address", "blocked-site"]
+
+
+class AddressRefused(NetError):
+    """An address that the user did not configure and that strangers may not choose; `reason` says why."""
+
+    def __init__(self, message: str, *, reason: Closed, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason
 
 
 class ConnectFailed(NetError):
@@ -305,6 +320,22 @@ class NextCallMisused(HermesError, RuntimeError):
 
 class WebError(HermesError):
     pass
+
+
+class BackendRefused(WebError):
+    pass
+
+
+class BackendDown(WebError):
+    retryable = True
+
+
+class BackendSpent(BackendDown):
+    """`retry_after` is the seconds after which it may answer again, None when it does not say."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
 
 
 class PluginError(HermesError):

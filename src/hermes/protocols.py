@@ -18,6 +18,8 @@ ApiMode = Literal["chat_completions", "anthropic_messages", "codex_responses", "
 AuthStyle = Literal["bearer", "x-api-key", "api-key", "none"]
 ToolChoice = Literal["auto", "none", "required"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+CredentialSource = Literal["auto", "oauth", "api_key"]
+"""How a tool that has an account with a vendor gets into it."""
 
 
 class Revealable(Protocol):
@@ -372,12 +374,59 @@ current_call: ContextVar[CallIds] = ContextVar("current_call", default=CallIds()
 """Which call a tool is running for."""
 
 
+Freshness = Literal["day", "week", "month", "year"]
+Topic = Literal["general", "news", "finance"]
+Filter = Literal[
+    "freshness", "after", "before", "include_domains", "exclude_domains", "language", "region", "topic"
+]
+"""What a search can be narrowed by: the names of the fields of `Query` that not every backend knows."""
+
+
+class Query(msgspec.Struct, frozen=True, kw_only=True):
+    """What to look for. The kernel has judged it: a backend may rely on every field.
+
+    A field that a backend does not list in its `filters` is not set when it is asked.
+    """
+
+    text: str
+    limit: int = 5
+    freshness: Freshness | None = None
+    """How old a result may be; `after` and `before` say it exactly."""
+    after: str = ""
+    """The first day of a time range, as YYYY-MM-DD."""
+    before: str = ""
+    """Its last day."""
+    include_domains: tuple[str, ...] = ()
+    """The only hosts a result may come from, each with everything below it."""
+    exclude_domains: tuple[str, ...] = ()
+    language: str = ""
+    """Two lower-case letters (ISO 639-1)."""
+    region: str = ""
+    """The two capital letters of a country (ISO 3166-1)."""
+    topic: Topic | None = None
+
+
 class SearchRow(msgspec.Struct, frozen=True):
     """One result as a backend gave it: untrusted until the kernel has looked at it."""
 
     title: str
     url: str
     description: str
+    date: str = ""
+    score: float | None = None
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What a search gave, best first. No rows is a success.
+
+    `answer` is what a backend that answers by itself says; `notes` are what the reader of the rows should
+    know, in whole sentences. `served_by` is filled in by who asks several backends.
+    """
+
+    rows: tuple[SearchRow, ...] = ()
+    answer: str = ""
+    notes: tuple[str, ...] = ()
+    served_by: str = ""
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -387,6 +436,11 @@ class Document(msgspec.Struct, frozen=True):
     title: str = ""
     content: str = ""
     error: str | None = None
+    final_url: str = ""
+    """Where the page really was, after redirects, when the backend says so."""
+    elsewhere: bool = False
+    """Whether another backend may well read it: this one was down or had nothing left to spend."""
+    served_by: str = ""
 
 
 class WebBackend(Protocol):
@@ -395,10 +449,68 @@ class WebBackend(Protocol):
     name: str
     schemes: tuple[str, ...]
     """URL schemes its rows may carry; anything else is dropped by the kernel."""
+    filters: frozenset[Filter]
+    """What it can narrow a search by; of the rest it is said that it was not heeded."""
 
-    async def search(self, query: str, limit: int) -> Sequence[SearchRow]: ...
+    async def search(self, query: Query) -> Found: ...
 
-    async def extract(self, urls: Sequence[str]) -> Sequence[Document]: ...
+    async def extract(self, urls: Sequence[str]) -> Sequence[Document]:
+        """The pages in any order; one that cannot be read is a document with an error."""
+        ...
+
+
+Compressor = Callable[[str, str], Awaitable[str]]
+"""Makes a long text shorter as an instruction says: a call to a model. Raises `HermesError`."""
+
+
+class Fetched(msgspec.Struct, frozen=True):
+    """A page as its server sent it. `url` is where it came from, after any redirects."""
+
+    url: str
+    status: int
+    content_type: str
+    body: bytes
+    notes: tuple[str, ...] = ()
+
+
+class PageFetcher(Protocol):
+    """Gets pages that a model or another page named: public addresses only, within the caps."""
+
+    async def fetch(self, url: str) -> Fetched:
+        """The page; raises `NetError` when there is none to be had."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class KeptPage(msgspec.Struct, frozen=True):
+    """A page that was fetched before, with what its server tells versions apart by."""
+
+    page: Fetched
+    etag: str = ""
+    last_modified: str = ""
+
+
+class PageCache(Protocol):
+    """Where fetched pages are kept; nobody's work depends on it, so no call here raises."""
+
+    def get(self, url: str) -> KeptPage | None: ...
+
+    def put(self, url: str, kept: KeptPage) -> None: ...
+
+
+class DocumentReader(Protocol):
+    """Makes what was fetched readable, whatever it is."""
+
+    def prepare(self, count: int) -> None:
+        """Get ready to read so many documents soon."""
+        ...
+
+    async def read(self, fetched: Fetched) -> "Page":
+        """The readable content; raises `DocumentError` with the reason when there is none."""
+        ...
+
+    async def close(self) -> None: ...
 
 
 class Page(msgspec.Struct, frozen=True):

@@ -32,13 +32,14 @@ def box(tmp_path_factory):
     folder.mkdir(parents=True)
     (folder / "a.txt").write_text("one\ntwo\n")
     (folder / "sub").mkdir()
-    home = str(tmp_path_factory.mktemp("home"))
-    return Toolbox(all_tools(), Services(load({"HERMES_HOME": home}), folder=str(folder)))
+    alone = {"HERMES_X_SEARCH_RETRIES": "0", "XAI_API_KEY": "k", "XAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    config = load({"HERMES_HOME": str(tmp_path_factory.mktemp("home")), **alone})
+    return Toolbox(all_tools(), Services(config, folder=str(folder)))
 
 
 def test_the_built_in_tools_are_there():
     local = {"terminal", "memory", "read_file", "write_file", "patch", "list_files", "search_files"}
-    assert set(TOOLS) >= local | {"web_search", "web_extract"}
+    assert set(TOOLS) >= local | {"web_search", "web_extract", "x_search"}
 
 
 @every_tool
@@ -54,7 +55,7 @@ def test_it_tells_the_model_what_it_needs_to_know(name):
     assert len(spec.description) < 300
     for key, parameter in spec.parameters["properties"].items():
         assert parameter["description"].endswith("."), key
-    assert TOOLS[name].toolset in ("web", "terminal", "file", "memory")
+    assert TOOLS[name].toolset in ("web", "x_search", "terminal", "file", "memory")
     assert TOOLS[name].effect in ("reads", "changes")
 
 
@@ -143,6 +144,9 @@ async def _answer(box, name, arguments):
         return await box.call(name, arguments)
     except ToolError as error:
         return ToolResult(text=str(error), is_error=True)
+    finally:
+        for wire in box._services._wires.values():
+            await wire.close()  # it belongs to the event loop of this call
 
 
 async def test_a_model_works_with_them_through_a_whole_conversation(tmp_path, monkeypatch):

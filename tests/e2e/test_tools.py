@@ -9,13 +9,14 @@ async def test_the_list_of_tools_says_what_is_offered_and_how_to_change_it(herme
     outcome = await hermes("tools")
     lines = outcome.out.splitlines()
     assert outcome.code == 0
-    assert [line.split()[:3] for line in lines[:2]] == [
+    assert [line.split()[:3] for line in lines[:3]] == [
         ["✓", "web", "web_extract"],
         ["✓", "web", "web_search"],
+        ["✗", "x_search", "x_search"],
     ]
-    assert {line[0] for line in lines[2:]} == {"·"}
+    assert {line[0] for line in lines[3:]} == {"·"}
     assert any(line.endswith("Run a shell command") for line in lines)
-    assert "`agent.tools` is `web`" in outcome.err
+    assert "`agent.tools` is `web, x_search`" in outcome.err
     assert "hermes config set agent.tools" in outcome.err
     assert "hermes chat --tools" in outcome.err
 

@@ -12,7 +12,7 @@ from hermes.app import Runtime, Terms
 from hermes.cli._html import html
 from hermes.cli._transcript import markdown
 from hermes.events import ToolFinished
-from hermes.protocols import Document, SearchRow
+from hermes.protocols import Document, Found, SearchRow
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
 from hermes.tools.web.reader.files import read_file
@@ -34,14 +34,14 @@ Assistant: of course, at once.
 class Web:
     """A backend that finds one page with orders in it, and remembers what it was asked for."""
 
-    name, schemes = "fake", ("http", "https")
+    name, schemes, filters = "fake", ("http", "https"), frozenset()
 
     def __init__(self, orders):
         self.asked, self._orders = [], orders
 
-    async def search(self, query, limit):
-        self.asked.append(query)
-        return [SearchRow("Cakes", PAGE, "All about cakes.")]
+    async def search(self, query):
+        self.asked.append(query.text)
+        return Found(rows=(SearchRow("Cakes", PAGE, "All about cakes."),))
 
     async def extract(self, urls):
         self.asked += urls
@@ -65,7 +65,7 @@ class Kitchen:
         self.wire, self.folder, self.web, self.events = wire, folder, Web(orders), []
         config = wire.settings(folder / "home", server, EXA_API_KEY=KEY)
         self.runtime = Runtime(config, person)
-        self.runtime.services.web = WebKernel(self.web, self.web, archive=PageArchive(None))
+        self.runtime.services.web = WebKernel(lambda: self.web, lambda: self.web, archive=PageArchive(None))
 
     async def __aenter__(self):
         return self

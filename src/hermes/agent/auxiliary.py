@@ -8,7 +8,7 @@ from hermes.errors import InvalidResponse
 from hermes.messages import Message, NormalizedResponse, Usage
 from hermes.protocols import Endpoint, Request
 
-Task = Literal["compaction", "title", "vision"]
+Task = Literal["compaction", "title", "vision", "web"]
 Spend = Callable[[Endpoint, Usage | None], None]
 """Told what a call took, so that it counts for the answer it was made for."""
 

@@ -16,7 +16,7 @@ class SchemaExpectation:
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self.schema = schema
         try:
-            self._validator = jsonschema_rs.validator_for(dict(schema))
+            self._validator = jsonschema_rs.validator_for(dict(schema), retriever=_stay_here)
         except (ValueError, TypeError) as error:
             words = str(error).partition("\n")[0]
             raise UsageError(f"this is no JSON Schema: {words}", hint="see json-schema.org") from error
@@ -25,13 +25,18 @@ class SchemaExpectation:
         """The value in an answer, or what is wrong with it. A code fence round the JSON is no fault."""
         try:
             value = msgspec.json.decode(_unfenced(text))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             return Mismatch(f"it is not JSON: {error}")
         fault = next(iter(self._validator.iter_errors(value)), None)
         if fault is None:
             return value
         place = "/".join(map(str, fault.instance_path))
         return Mismatch(f"{fault.message} (at `/{place}`)")
+
+
+def _stay_here(address: str) -> Any:
+    """A `$ref` to a file or a server is not followed: the schema may be a stranger's."""
+    raise ValueError(f"`{address}` is outside of the schema")
 
 
 def _unfenced(text: str) -> str:

@@ -3,6 +3,7 @@
 choosing   who answers, by settings, keys and what runs on this machine
 catalog    the models that servers list, loaded when somebody asks
 key_hosts  where a stored key may go
+web        who searches and who reads, by settings
 services   what tools and web backends may use
 dialogue   a conversation that is kept
 pictures   pictures for a question, read from files

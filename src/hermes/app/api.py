@@ -118,11 +118,17 @@ class Agent:
             return await self._dialogue.ask(question, emit, images)
 
 
-async def web_search(query: str, limit: int = 5, config: Config | None = None) -> dict[str, Any]:
-    """Search with the configured backend: `{"success": true, "data": {"web": [...]}}`."""
+async def web_search(
+    query: str, limit: int = 5, config: Config | None = None, **filters: Any
+) -> dict[str, Any]:
+    """Search with the configured backend: `{"success": true, "data": {"web": [...]}}`.
+
+    `filters` narrow it: `freshness`, `after`, `before`, `include_domains`, `exclude_domains`, `language`,
+    `region`, `topic`.
+    """
     services = Services(config or load(os.environ))
     try:
-        return search_payload(await services.web.search(query, limit))
+        return search_payload(await services.web.search(query, limit, filters))
     finally:
         await services.close()
 
@@ -131,8 +137,6 @@ async def web_extract(
     urls: Sequence[str], char_limit: int | None = None, config: Config | None = None
 ) -> dict[str, Any]:
     """Read pages with the configured backend: `{"results": [...]}`, one per URL, in order."""
-    services = Services(config or load(os.environ))
-    try:
-        return extract_payload(await services.web.extract(list(urls), char_limit))
-    finally:
-        await services.close()
+    async with Runtime(config or load(os.environ)) as runtime:
+        runtime.shorten_pages()
+        return extract_payload(await runtime.services.web.extract(list(urls), char_limit))

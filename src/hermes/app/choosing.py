@@ -8,9 +8,9 @@ import msgspec
 from hermes import discover
 from hermes.app import windows
 from hermes.config import Config, Origin
-from hermes.errors import ConfigError, UnknownName, UsageError
+from hermes.errors import ConfigError, NotConfigured, UnknownName, UsageError
 from hermes.net import probe
-from hermes.protocols import Notebook, Wire
+from hermes.protocols import Endpoint, Notebook, Wire
 from hermes.providers.base import Choice, Keys, LocalServer, Preferences, Registry, Resolver, address
 from hermes.providers.base.routes import changed
 
@@ -47,6 +47,24 @@ class Chooser:
         if choice.keys is not None and choice.keys.are_stored:
             discover.module("hermes.app.key_hosts").check(choice, self._notes(), self.ask)
         return choice
+
+    def find_key(self, name: str) -> tuple[Endpoint, str] | None:
+        """Where a provider is with its key, and the key's name, for a tool; None when it has no key.
+
+        Nobody is asked: a key that is for another host raises `NotConfigured`.
+        """
+        resolver = self.resolver()
+        if not resolver.may_have_key(name):
+            return None
+        try:
+            choice = resolver.consider(self.registry.load(name))
+        except NotConfigured:
+            return None
+        if choice.keys is None:
+            return None
+        if choice.keys.are_stored:
+            discover.module("hermes.app.key_hosts").check(choice, self._notes(), None)
+        return choice.endpoint, choice.keys.name
 
     def bind(self, variable: str) -> None:
         """Take the stored keys in a variable, or in `model.api_key`, as entered for where they would go now.

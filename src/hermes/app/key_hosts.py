@@ -1,6 +1,6 @@
 """A stored key stays with the host it was entered for, whatever address is set later."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hermes.agent.keys import fingerprint
 from hermes.errors import NotConfigured
@@ -26,17 +26,22 @@ def check(choice: Choice, notes: Notebook, ask: Ask | None) -> None:
     A key that was never used may go where its provider is, to this machine, and to any host of a
     provider that has none of its own. What else it is to meet is a question for the user.
     """
-    keys, url = choice.keys, choice.endpoint.base_url
-    if keys is None or not keys.are_stored:
+    if choice.keys is not None:
+        admit(choice.keys, choice.endpoint.base_url, choice.own_hosts, notes, ask)
+
+
+def admit(keys: Keys, url: str, own_hosts: Sequence[str], notes: Notebook, ask: Ask | None) -> None:
+    """The same for keys to anybody who has these hosts of its own."""
+    if not keys.are_stored:
         return
     bound = [notes.read(TOPIC, fingerprint(key)) for key in keys.values]
     place = _place(url)
     if all(known == place for known in bound):
         return
     elsewhere = next((known for known in bound if known and known.removeprefix("http://") != place), None)
-    is_expected = not choice.own_hosts or place in choice.own_hosts or is_loopback(url)
+    is_expected = not own_hosts or place in own_hosts or is_loopback(url)
     if elsewhere or not is_expected:
-        _ask_for(keys, elsewhere or choice.own_hosts[0], place, ask)
+        _ask_for(keys, elsewhere or own_hosts[0], place, ask)
     bind(keys, url, notes)
 
 

@@ -54,6 +54,10 @@ class Plugins:
         return self._loaded.tools if self._loaded else ()
 
     @property
+    def web_backends(self) -> Sequence[Any]:
+        return self._loaded.web_backends if self._loaded else ()
+
+    @property
     def commands(self) -> Mapping[str, "Command"]:
         """The words with a slash that they offer in a conversation."""
         return {command.name: command for command in self._loaded.commands} if self._loaded else {}

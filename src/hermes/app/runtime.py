@@ -2,9 +2,8 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import Any
 
 import msgspec
 
@@ -18,9 +17,8 @@ from hermes.agent.chain import Models
 from hermes.agent.conversation import Conversation
 from hermes.agent.guardrail import Thresholds
 from hermes.agent.means import Means
-from hermes.agent.send import ModelClient
+from hermes.agent.send import Ledger, ModelClient
 from hermes.agent.untrusted import Guard
-from hermes.app.choosing import Chooser
 from hermes.app.dialogue import Dialogue, Journal, Terms
 from hermes.app.plugins import Plugins
 from hermes.app.services import Services, working_folder
@@ -32,7 +30,6 @@ from hermes.protocols import (
     ApprovalListener,
     Approver,
     Endpoint,
-    Expectation,
     Provider,
     ProviderTransport,
     Wire,
@@ -64,7 +61,7 @@ class Runtime:
         self._approve = approve
         self._yes = yes
         self._listeners = listeners
-        self.chooser = Chooser(config, lambda: self.notebook, self.services.wire)
+        self.chooser = self.services.chooser
         self.hooks = self.services.hooks
         self._engines: dict[str, Wire] = {}
         self._tasks: dict[Task, ModelClient] = {}
@@ -80,19 +77,20 @@ class Runtime:
             await self._store.close()
         if "plugins" in self.__dict__:
             self.plugins.note(self.notebook)
-        if "notebook" in self.__dict__:
-            self.notebook.close()
         await self.services.close()
 
-    @cached_property
+    @property
     def notebook(self) -> Notebook:
         """What earlier runs learned; opened on first use."""
-        return Notebook(os.path.join(self.config.home, "notes.db"))
+        return self.services.notebook
 
     @cached_property
     def plugins(self) -> Plugins:
         """What enabled plugins brought; loaded with the first conversation."""
-        return Plugins(self.config, working_folder(), self.hooks, self.services.notices)
+        plugins = Plugins(self.config, working_folder(), self.hooks, self.services.notices)
+        for backend in plugins.web_backends:
+            self.services.web_parts.backends.register(backend)
+        return plugins
 
     def store(self) -> Store:
         """The sessions; opened on first use, and then what is odd about them is noted."""
@@ -123,8 +121,9 @@ class Runtime:
         return Dialogue(session, conversation, means, journal, is_new=terms.session is None, lend=lend)
 
     def _means(self, terms: Terms, endpoint: Endpoint) -> Means:
-        settings = self.config.agent
+        settings, schema = self.config.agent, terms.output_schema
         chosen = self._model(endpoint)
+        self.shorten_pages(chosen)
         is_priced = terms.priced or settings.max_cost is not None or endpoint.provider.engine is not None
         return Means(
             models=Models(chosen, self.config.model.fallback, self._fallback, self.notebook),
@@ -138,7 +137,7 @@ class Runtime:
                 dollars=settings.max_cost,
                 seconds=settings.max_seconds,
             ),
-            expectation=_expectation(terms.output_schema),
+            expectation=None if schema is None else self.services.expectation(schema),
             price=self._price if is_priced else None,
             thresholds=Thresholds(**msgspec.structs.asdict(self.config.tool_loop_guardrails)),
             hooks=self.hooks,
@@ -155,6 +154,30 @@ class Runtime:
         plugins = self.plugins
         wanted = plugins.offered(self.config.agent.tools) if terms.tools is None else terms.tools
         return select(wanted, plugins.tools)
+
+    def shorten_pages(self, chosen: ModelClient | None = None) -> None:
+        """Let a model make long pages shorter where `web.compress` asks for it: its own, or the chosen one.
+
+        A model without weights quotes what it is given, so it shortens nothing.
+        """
+        if not self.config.web.compress:
+            return
+        model = self._task_model("web") or chosen or self._model(self.choose_model().endpoint)
+        if model.endpoint.provider.engine is None:
+            auxiliary = Auxiliary(model)
+
+            async def shorten(text: str, instruction: str) -> str:
+                asked = Message(role="user", content=f"{instruction}\n\n<page>\n{text}\n</page>")
+                reply = await auxiliary.complete(
+                    "web",
+                    (asked,),
+                    emit=lambda _event: None,
+                    ledger=Ledger(),
+                    spend=lambda _who, _usage: None,
+                )
+                return reply.content or ""
+
+            self.services.web_parts.compressor = shorten
 
     def _guard(self, history: Sequence[Message]) -> Guard:
         redact = self.services.redact
@@ -239,14 +262,6 @@ class Runtime:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-def _expectation(schema: Mapping[str, Any] | None) -> Expectation | None:
-    """Loaded on use: a validator is more than most questions need."""
-    if schema is None:
-        return None
-    made: Expectation = discover.module("hermes.agent.structured").SchemaExpectation(schema)
-    return made
 
 
 def _new_session(endpoint: Endpoint) -> Session:

@@ -1,19 +1,31 @@
 """What tools and web backends may use, made from settings when first asked for."""
 
 import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from hermes import __version__, discover
+from hermes.app.choosing import Chooser
+from hermes.app.web import Web
 from hermes.config import Config
+from hermes.errors import ConfigError, UsageError
 from hermes.events import Notice
 from hermes.hooks import HookHost
 from hermes.index import Index, manual_folder
-from hermes.protocols import Wire, current_call
+from hermes.protocols import DocumentReader, Expectation, PageFetcher, Revealable, Wire, current_call
+from hermes.store.notebook import Notebook
 from hermes.tools.memory.facts import Memory
 from hermes.tools.places import Places
-from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
-from hermes.tools.web.select import choose
+from hermes.tools.web.select import CAPABILITIES
+from hermes.tools.x_search.account import Account, Terms, open_account
+
+if TYPE_CHECKING:
+    from hermes.net.guard import Guard
+    from hermes.net.retry import RetryPolicy
+    from hermes.tools.web.backends.base import Sent
 
 
 class Services:
@@ -29,6 +41,10 @@ class Services:
         self.notices: list[Notice] = []
         plugins = config.plugins
         self.hooks = HookHost(mode=plugins.mode, timeout=plugins.timeout, warn=self._warn, redact=self.redact)
+        self.chooser = Chooser(config, lambda: self.notebook, self.wire)
+        self._wires: dict[RetryPolicy | None, Wire] = {}
+        self.sent: list[Sent] | None = None
+        """What was sent to web backends; kept where somebody put a list here."""
 
     def _warn(self, text: str) -> None:
         self.notices.append(Notice(text, hint="`hermes plugins stats` shows how plugins fare"))
@@ -72,33 +88,130 @@ class Services:
     def setting(self, name: str) -> str | None:
         return self._config.environment.lookup(name)
 
+    def secret(self, name: str) -> Revealable | None:
+        found = self._config.environment.secret(name)
+        return found.split()[0] if found and found.split() else None
+
+    def option(self, path: str) -> Any:
+        return self._config.option(f"web.{path}")
+
+    def admit_key(self, name: str, url: str, own: str) -> None:
+        self.web_parts.admit_key(name, url, own)
+
+    @property
+    def watch(self) -> "Callable[[Sent], None] | None":
+        return None if self.sent is None else self.sent.append
+
+    def web_names(self) -> tuple[str, ...]:
+        """Who searches and who reads, each once; what is wrong with a choice is told when it is used."""
+        names: dict[str, None] = {}
+        for capability in CAPABILITIES:
+            with suppress(ConfigError, UsageError):
+                names[self.web_parts.choice(capability).name] = None
+        return tuple(names) or ("no backend",)
+
+    @cached_property
+    def notebook(self) -> Notebook:
+        """What earlier runs learned; opened on first use."""
+        return Notebook(os.path.join(self._config.home, "notes.db"))
+
+    @cached_property
+    def web_parts(self) -> Web:
+        return Web(self._config, self, self.notebook, self.notices, admit=self._why_not)
+
+    def _why_not(self, url: str) -> str | None:
+        return self._guard.why_not(url)
+
     @cached_property
     def web(self) -> WebKernel:
-        web = self._config.web
-        return WebKernel(
-            choose("search", self, own=web.search_backend, shared=web.backend),
-            choose("extract", self, own=web.extract_backend, shared=web.backend),
-            archive=PageArchive(os.path.join(self._config.home, "cache", "web")),
-            char_limit=web.extract_char_limit,
-        )
+        return self.web_parts.kernel
 
-    def wire(self) -> Wire:
-        return self._sockets
+    def x_account(self) -> Account:
+        """What X is searched with; raises `ConfigError` when something is missing for it."""
+        return self._x_account
 
     @cached_property
-    def _sockets(self) -> Wire:
-        # Loaded here because a run without a server never needs it, and it costs more than all else.
-        policy = discover.module("hermes.net.retry").RetryPolicy(patience=self._config.model.patience)
-        client = discover.module("hermes.net.client").Client
-        wire: Wire = client(user_agent=f"hermes/{__version__}", retry=policy)
-        return wire
+    def _x_account(self) -> Account:
+        settings = self._config.x_search
+        terms = Terms(
+            source=settings.credential_source,
+            model=settings.model,
+            effort=settings.reasoning_effort,
+            seconds=settings.timeout_seconds,
+            retries=settings.retries,
+            patience=self._config.model.patience,
+        )
+        return open_account(terms, self.chooser.find_key)
+
+    def expectation(self, schema: Mapping[str, Any]) -> Expectation:
+        """What an answer must be to keep a JSON Schema; raises `UsageError` when it is none."""
+        # Loaded on use: a validator is more than most questions need.
+        made: Expectation = discover.module("hermes.agent.structured").SchemaExpectation(schema)
+        return made
+
+    def wire(self, policy: "RetryPolicy | None" = None) -> Wire:
+        """The way to any server; with a policy, one that tries again as the policy says."""
+        if policy not in self._wires:
+            # Loaded here because a run without a server never needs it, and it costs more than all else.
+            retry = policy or discover.module("hermes.net.retry").RetryPolicy(
+                patience=self._config.model.patience
+            )
+            client = discover.module("hermes.net.client").Client
+            self._wires[policy] = client(user_agent=f"hermes/{__version__}", retry=retry)
+        return self._wires[policy]
+
+    def fetcher(self) -> PageFetcher:
+        return self._pages
+
+    @cached_property
+    def _pages(self) -> PageFetcher:
+        retry = discover.module("hermes.net.retry").RetryPolicy(attempts=2)
+        client = discover.module("hermes.net.client").Client(
+            user_agent=f"hermes/{__version__}", retry=retry, guard=self._guard
+        )
+        fetcher = discover.module("hermes.net.fetch").Fetcher
+        pages: PageFetcher = fetcher(client, heeds_robots=self._config.web.robots)
+        return pages
+
+    @cached_property
+    def _guard(self) -> "Guard":
+        security = self._config.security
+        try:
+            opened = tuple(map(discover.module("hermes.net.addresses").network, security.allow_networks))
+        except ValueError as error:
+            raise ConfigError(
+                f"`security.allow_networks`: {error}", hint="write a network as `10.0.0.0/8` or `fd00::/8`"
+            ) from None
+        guard: Guard = discover.module("hermes.net.guard").Guard(
+            opened=opened,
+            private=security.allow_private_urls,
+            may_leave_tls=security.allow_http_redirects,
+            blocked=tuple(rule for rule, _source in self.web_parts.blocked_sites),
+        )
+        return guard
+
+    def reader(self) -> DocumentReader:
+        return self._reading
+
+    @cached_property
+    def _reading(self) -> DocumentReader:
+        pool: DocumentReader = discover.module("hermes.tools.web.reading.pool").ReadingPool()
+        return pool
 
     async def close(self) -> None:
         self.hooks.close()
-        if "_sockets" in self.__dict__:
-            await self._sockets.close()
+        for wire in self._wires.values():
+            await wire.close()
+        if "_reading" in self.__dict__:
+            await self._reading.close()
+        if "_pages" in self.__dict__:
+            await self._pages.close()
         if "_index" in self.__dict__:
             self._index.close()
+        if "web_parts" in self.__dict__:
+            self.web_parts.close()
+        if "notebook" in self.__dict__:
+            self.notebook.close()
 
 
 def working_folder() -> str:

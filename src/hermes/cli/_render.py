@@ -98,7 +98,7 @@ class TextRenderer:
         elif answer.text:
             self._border.show(f"{answer.text}\n")
         if answer.citations:
-            lines = (_source_line(cited) for cited in answer.citations)
+            lines = (source_line(cited) for cited in answer.citations)
             self._border.show("\n" + "".join(lines))
 
     def _write(self, text: str) -> None:
@@ -201,7 +201,8 @@ def _encode_error(error: object) -> dict[str, str | None]:
     return {"type": type(error).__name__, "message": str(error), "hint": error.hint}
 
 
-def _source_line(cited: Citation) -> str:
+def source_line(cited: Citation) -> str:
+    """A source as it stands under an answer."""
     if not cited.url:
         return f"[{cited.n}] no source has this number  (not verified)\n"
     doubt = "" if cited.verified else "  (not verified)"

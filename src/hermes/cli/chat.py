@@ -18,6 +18,7 @@ from hermes.cli._json import show_json
 from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
+from hermes.cli._schema import read_schema
 from hermes.cli._settings import read_settings
 from hermes.errors import HermesError, UsageError
 from hermes.messages import Image
@@ -105,7 +106,7 @@ def _begin(runner: asyncio.Runner, runtime: Runtime, options: Options) -> Dialog
         history=runner.run(runtime.store().messages(session.id)) if session else (),
         max_turns=options.max_turns,
         effort=options.effort,
-        output_schema=_read_schema(options.schema) if options.schema else None,
+        output_schema=read_schema(options.schema) if options.schema else None,
         platform="cli",
         priced=options.as_json or options.json_lines,
     )
@@ -191,21 +192,6 @@ def _show_reasons(reasons: Sequence[Reason], *, as_json: bool) -> int:
     return 0
 
 
-def _read_schema(path: str) -> dict[str, Any]:
-    try:
-        with open(path, "rb") as file:
-            schema = msgspec.json.decode(file.read())
-    except OSError as error:
-        raise UsageError(
-            f"cannot read `{path}`: {error.strerror}", hint="name a file that is there"
-        ) from error
-    except msgspec.DecodeError as error:
-        raise UsageError(f"`{path}` is not JSON: {error}", hint="a schema is a JSON object") from error
-    if not isinstance(schema, dict):
-        raise UsageError(f"`{path}` is not a JSON object", hint='begin with `{"type": "object"}`')
-    return schema
-
-
 def _tool_names(given: Sequence[str]) -> tuple[str, ...] | None:
     names = tuple(name.strip() for item in given for name in item.split(",") if name.strip())
     return names or None
@@ -214,8 +200,7 @@ def _tool_names(given: Sequence[str]) -> tuple[str, ...] | None:
 def _say_who_serves(runtime: Runtime, model: str) -> None:
     choice = runtime.choose_model(model)
     endpoint = choice.endpoint
-    search, extract = runtime.services.web.served_by
-    backends = f"`{search}`" if search == extract else f"`{search}` and `{extract}`"
+    backends = " and ".join(f"`{name}`" for name in runtime.services.web_names())
     border().say(
         f"answering with `{endpoint.provider.name}/{endpoint.model}` ({choice.reason}), "
         f"searching with {backends}; "

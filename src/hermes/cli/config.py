@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from hermes.cli._border import border, is_terminal
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
-from hermes.config import Config, load
+from hermes.config import Config, Origin, load
 from hermes.config.edit import set_secret, set_value
 from hermes.config.environment import Environment, read_environment
 from hermes.config.keys import KEYS, Key, find
@@ -72,8 +73,8 @@ def show(origin: bool, as_json: bool) -> None:
     config = read_settings()
     if as_json:
         show_json(_object(config, origin))
-    for key in () if as_json else KEYS.values():
-        source = config.origins[key.path]
+    for key in () if as_json else _keys(config):
+        source = config.origins.get(key.path, Origin("file", config_path(config.home)))
         comment = f"  # {source.source} {source.detail}".rstrip() if origin else ""
         border().show(f"{key.path}: {_inline(_value(config, key))}{comment}\n")
 
@@ -90,6 +91,7 @@ def _bind_key(name: str) -> None:
         border().say(f"warning: {error}")
         return
     runtime.chooser.bind(name)
+    runtime.services.web_parts.bind(name)
     run_in_loop(runtime.__aexit__())
 
 
@@ -111,7 +113,22 @@ def _say_what_overrides(environment: Environment, variable: str, home: str, *, i
         border().say(f"warning: `{variable}` in `{os.path.join(home, '.env')}` overrides it")
 
 
+def _keys(config: Config) -> list[Key]:
+    """Every setting, and the options of single web backends that the file holds."""
+    return [*KEYS.values(), *map(find, _paths(config.options))]
+
+
+def _paths(options: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in options.items():
+        if isinstance(value, Mapping):
+            yield from (f"{name}.{path}" for path in _paths(value))
+        else:
+            yield name
+
+
 def _value(config: Config, key: Key) -> Any:
+    if "." in key.name:
+        return config.option(key.path)
     return getattr(getattr(config, key.section), key.name)
 
 
@@ -129,15 +146,15 @@ def _inline(value: Any) -> str:
 
 def _shown(value: Any) -> Any:
     """A list as one line, which can be set again."""
-    return ", ".join(value) if isinstance(value, tuple) else value
+    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else value
 
 
 def _object(config: Config, origin: bool) -> dict[str, dict[str, Any]]:
     """The settings as config.yaml nests them; with origins, each value beside its source."""
     nested: dict[str, dict[str, Any]] = {}
-    for key in KEYS.values():
+    for key in _keys(config):
         value = _value(config, key)
-        source = config.origins[key.path]
+        source = config.origins.get(key.path, Origin("file", config_path(config.home)))
         leaf = {"value": value, "source": source.source, "detail": source.detail} if origin else value
         nested.setdefault(key.section, {})[key.name] = leaf
     return nested

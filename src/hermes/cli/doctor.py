@@ -18,8 +18,17 @@ from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
-from hermes.errors import ConfigError, HermesError, HttpStatus, InvalidResponse, UsageError
-from hermes.tools.web import select
+from hermes.errors import (
+    ConfigError,
+    HermesError,
+    HttpStatus,
+    InvalidResponse,
+    NotConfigured,
+    UsageError,
+)
+from hermes.tools.web.options import describe
+from hermes.tools.web.select import Capability
+from hermes.tools.x_search.account import PROVIDER
 
 REACHED_WITHIN = 3.0
 MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
@@ -59,7 +68,10 @@ async def _examine(offline: bool) -> list[Row]:
             ("model", _model),
             ("fallback", _fallback),
             ("provider files", _provider_files),
-            ("search", _backends),
+            ("search", _searches),
+            ("extract", _reads),
+            ("web backends", _backends),
+            ("x_search", _x_search),
             ("documents", _documents),
             ("sessions", _sessions),
             ("lessons", _lessons),
@@ -139,10 +151,55 @@ async def _providers(runtime: Runtime, *, live: bool) -> list[Row]:
     return [Row("providers", "ok", f"can be used: {usable}"), *found, *broken]
 
 
+async def _searches(runtime: Runtime) -> Row:
+    return _served(runtime, "search")
+
+
+async def _reads(runtime: Runtime) -> Row:
+    return _served(runtime, "extract")
+
+
+def _served(runtime: Runtime, capability: Capability) -> Row:
+    """Who serves, with what it is set to; one that stands in and cannot is a warning."""
+    chosen = runtime.services.web_parts.choice(capability)
+    told = [f"{chosen.name} ({chosen.reason})"]
+    for backend in chosen.backends:
+        try:
+            told += filter(None, [describe(backend, runtime.services)])
+        except NotConfigured as error:
+            if chosen.how == "one":
+                raise
+            detail = f"{told[0]}; `{backend.name}` is passed over: {error}"
+            return Row(capability, "warning", detail, error.hint)
+    status: Literal["ok", "warning"] = "warning" if chosen.warning else "ok"
+    return Row(capability, status, "; ".join((*told, *filter(None, [chosen.warning]))))
+
+
 async def _backends(runtime: Runtime) -> Row:
-    search, extract = runtime.services.web.served_by
-    known = ", ".join(select.names())
-    return Row("search", "ok", f"search with {search}, extract with {extract} (known: {known})")
+    """The backends there are, and what is wrong with files and settings for them."""
+    backends = runtime.services.web_parts.backends
+    problems = [str(problem) for problem in backends.problems]
+    shared = {option.setting.partition(".")[0] for backend in backends.all() for option in backend.options}
+    for path in runtime.config.options:
+        section, _, name = path.partition(".")
+        if section == "web" and name not in backends.names() and name not in shared:
+            problems.append(f"`{path}` holds options of a web backend that is not there")
+    if problems:
+        return Row("web backends", "warning", "; ".join(problems), "see `hermes config show`")
+    ready = ", ".join(backend.name for backend in backends.available(runtime.services))
+    return Row("web backends", "ok", f"can be used: {ready}; known: {', '.join(backends.names())}")
+
+
+async def _x_search(runtime: Runtime) -> Row:
+    """Whether X can be searched, and by which credential."""
+    try:
+        account = runtime.services.x_account()
+    except ConfigError as error:
+        is_tried = runtime.chooser.resolver().may_have_key(PROVIDER)
+        is_meant = is_tried or runtime.config.x_search.credential_source != "auto"
+        return Row("x_search", "warning" if is_meant else "ok", f"not offered: {error}", error.hint)
+    where = f"{account.terms.model} at {account.endpoint.base_url}"
+    return Row("x_search", "ok", f"{where}, with the API key in `{account.key_name}`")
 
 
 async def _documents(runtime: Runtime) -> Row:

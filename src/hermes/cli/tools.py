@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import click
 import msgspec
 
-from hermes.app.plugins import Plugins
-from hermes.app.services import Services
+from hermes import discover
+from hermes.app import Runtime
 from hermes.cli._border import border, one_line
 from hermes.cli._json import json_option, show_json
+from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 from hermes.cli._table import table
 from hermes.errors import UnknownName
@@ -30,16 +31,33 @@ class Row(msgspec.Struct, frozen=True):
     lacks: str | None
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @json_option
-def command(as_json: bool) -> None:
+@click.pass_context
+def command(context: click.Context, as_json: bool) -> None:
     """See every tool with its toolset, whether the settings offer it, and what it lacks."""
+    if context.invoked_subcommand is None:
+        _list(as_json)
+
+
+@command.command()
+@click.argument("backend", required=False)
+def setup(backend: str | None) -> None:
+    """Choose the web backend that searches and reads pages, and set what it needs.
+
+    What is asked for may also come from standard input, one answer on a line. A blank answer keeps what
+    is set, or takes the default.
+    """
+    web_setup = discover.module("hermes.cli._web_setup")  # loaded here because the list needs none of it
+    web_setup.run(read_settings(), backend)
+
+
+def _list(as_json: bool) -> None:
     config = read_settings()
-    services = Services(config)
-    plugins = Plugins(config, services.folder, services.hooks, services.notices)
+    runtime = Runtime(config)
     wanted = config.agent.tools
-    rows = _rows(services, plugins.tools, _offered(plugins.offered(wanted), plugins.tools))
-    for notice in services.notices:
+    rows = run_in_loop(_rows(runtime, wanted))
+    for notice in runtime.services.notices:
         border().say(f"warning: {notice.message}")
     if as_json:
         show_json({"chosen": wanted, "tools": rows})
@@ -63,9 +81,12 @@ def _offered(wanted: Sequence[str], added: Sequence[Tool]) -> set[str]:
     return offered
 
 
-def _rows(services: Services, added: Sequence[Tool], offered: set[str]) -> list[Row]:
-    tools = select([ALL], added)
-    lacks = Toolbox(tools, services).why_not()
+async def _rows(runtime: Runtime, wanted: Sequence[str]) -> list[Row]:
+    async with runtime:
+        added = runtime.plugins.tools
+        tools = select([ALL], added)
+        offered = _offered(runtime.plugins.offered(wanted), added)
+        lacks = Toolbox(tools, runtime.services).why_not()
     rows = [
         Row(
             toolset=tool.toolset,

@@ -23,6 +23,7 @@ from hermes.config.settings import (
     PluginEntry,
     PluginSettings,
     WebSettings,
+    XSearchSettings,
 )
 
 __all__ = [
@@ -36,5 +37,6 @@ __all__ = [
     "Redactor",
     "Secret",
     "WebSettings",
+    "XSearchSettings",
     "load",
 ]

@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -23,7 +23,15 @@ def set_value(home: str, path: str, value: object) -> None:
     key = keys.find(path)
     parsed = key.parse_given(value, f"`{path}`")
     plain = _texts(key, parsed, f"`{path}`") if key.is_list_of_texts else _plain(parsed)
-    _rewrite(home, key.section, lambda section: section | {key.name: plain}, secret=key.is_secret)
+    parts = key.name.split(".")
+    _rewrite(home, key.section, lambda section: _with(section, parts, plain), secret=key.is_secret)
+
+
+def _with(section: object, path: Sequence[str], value: object) -> dict[str, Any]:
+    """A mapping of a file with one value set, however deep; what stands in the way is replaced."""
+    first, *rest = path
+    held = section if isinstance(section, dict) else {}
+    return held | {first: _with(held.get(first), rest, value) if rest else value}
 
 
 def add_value(home: str, path: str, value: str) -> None:

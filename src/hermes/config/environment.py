@@ -44,7 +44,7 @@ class Environment:
         """Every value whose name says that it is one, from both places."""
         for place in (self._process, self._file):
             for name, value in place.items():
-                if _names_secret(name) and value.strip():
+                if names_secret(name) and value.strip():
                     yield Secret(value.strip())
 
     def without_secrets(self, redact: Callable[[str], str]) -> dict[str, str]:
@@ -52,11 +52,12 @@ class Environment:
         return {
             name: value
             for name, value in self._process.items()
-            if not _names_secret(name) and redact(value) == value
+            if not names_secret(name) and redact(value) == value
         }
 
 
-def _names_secret(name: str) -> bool:
+def names_secret(name: str) -> bool:
+    """Whether what has this name is a secret."""
     return name.upper().endswith(_SECRET_ENDINGS)
 
 

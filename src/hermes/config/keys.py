@@ -5,8 +5,10 @@ from typing import Any, get_args
 
 import msgspec
 
+from hermes.config.environment import names_secret
 from hermes.config.secret import Secret
 from hermes.config.settings import (
+    OPEN_SECTIONS,
     SECTIONS,
     AtLeastOne,
     Names,
@@ -14,9 +16,10 @@ from hermes.config.settings import (
     Patterns,
     PluginEntries,
     PluginMode,
+    XEffort,
 )
 from hermes.errors import ConfigError, UnknownName
-from hermes.protocols import Effort
+from hermes.protocols import CredentialSource, Effort
 
 _LONGEST_SHOWN = 40
 _SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -39,7 +42,7 @@ class Key(msgspec.Struct, frozen=True):
 
     @property
     def variable(self) -> str:
-        return f"HERMES_{self.section}_{self.name}".upper()
+        return f"HERMES_{self.section}_{self.name}".upper().replace(".", "_").replace("-", "_")
 
     @property
     def is_secret(self) -> bool:
@@ -155,19 +158,21 @@ def _switch(value: object) -> bool:
     raise ValueError("`true` or `false`")
 
 
-def _effort(value: object) -> str:
-    return _one_of(get_args(Effort), value)
+def _one_of(kind: object) -> Callable[[Any], object]:
+    """The check of a setting that has a few names for values."""
+    choices = get_args(kind)
+
+    def check(value: object) -> object:
+        if value in choices:
+            return value
+        raise ValueError("one of " + ", ".join(f"`{choice}`" for choice in choices))
+
+    return check
 
 
-def _mode(value: object) -> str:
+def _mode(value: object) -> object:
     # YAML takes a bare `off` for a switch in one of its versions, and so do people.
-    return _one_of(get_args(PluginMode), "off" if value is False else value)
-
-
-def _one_of(choices: tuple[str, ...], value: object) -> str:
-    if value in choices:
-        return str(value)
-    raise ValueError("one of " + ", ".join(f"`{choice}`" for choice in choices))
+    return _one_of(PluginMode)("off" if value is False else value)
 
 
 def _entries(value: object) -> PluginEntries:
@@ -183,9 +188,12 @@ _CHECKS: Mapping[object, Callable[[Any], object]] = {
     int: _whole,
     AtLeastOne: _positive,
     AtLeastOne | None: _positive,
+    NotNegative: _not_negative,
     NotNegative | None: _not_negative,
     bool: _switch,
-    Effort | None: _effort,
+    Effort | None: _one_of(Effort),
+    XEffort | None: _one_of(XEffort),
+    CredentialSource: _one_of(CredentialSource),
     Secret | None: _secret,
     Names: _names,
     Patterns: _patterns,
@@ -216,6 +224,25 @@ KEYS: Mapping[str, Key] = {
 
 def find(path: str) -> Key:
     """The key of a dotted path; an unknown one is an error that offers the nearest."""
+    section, _, name = path.partition(".")
+    if section in OPEN_SECTIONS and "." in name and all(name.split(".")):
+        return Key(section, name, _secret if is_secret_option(name) else _any, None)
     if path not in KEYS:
         raise UnknownName("setting", path, KEYS)
     return KEYS[path]
+
+
+def is_secret_option(name: str) -> bool:
+    """Whether an option of a backend holds a secret, by its dotted name; a header may hold one."""
+    return names_secret(f"_{name.rpartition('.')[2]}") or ".headers." in f".{name}"
+
+
+def options(value: object, name: str) -> object:
+    """The options of a backend as the file says them, with secrets as such."""
+    if isinstance(value, dict):
+        return {key: options(inner, f"{name}.{key}") for key, inner in value.items()}
+    return Secret(value) if isinstance(value, str) and value and is_secret_option(name) else value
+
+
+def _any(value: object) -> object:
+    return _text(value) if isinstance(value, str) else value

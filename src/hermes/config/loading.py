@@ -9,7 +9,7 @@ from typing import Any
 from hermes.config import files, keys, tree
 from hermes.config.environment import Environment, read_environment
 from hermes.config.keys import Key
-from hermes.config.settings import SECTIONS, Config, Origin
+from hermes.config.settings import OPEN_SECTIONS, SECTIONS, Config, Origin
 from hermes.errors import ConfigError, UnknownName
 
 Setting = tuple[object, Origin]
@@ -21,12 +21,13 @@ def load(environ: Mapping[str, str], flags: Mapping[str, object] | None = None) 
     home = find_home(environ)
     environment, warnings = read_environment(environ, home)
     warnings += _open_folder(home)
-    in_file, complaints = _read_file(config_path(home))
+    in_file, options, complaints = _read_file(config_path(home))
     given = {keys.find(path).path: value for path, value in (flags or {}).items() if not _absent(value)}
     chosen = {path: _choose(key, given, environment, in_file) for path, key in keys.KEYS.items()}
     return Config(
         home=home,
         environment=environment,
+        options=options,
         warnings=(*warnings, *complaints),
         origins=MappingProxyType({path: origin for path, (_, origin) in chosen.items()}),
         **{section: _settings(section, chosen) for section in SECTIONS},
@@ -88,16 +89,19 @@ def _open_folder(home: str) -> list[str]:
     return [f"`{home}` can be changed by other users (mode {mode:04o}); run `chmod 700 {home}`"]
 
 
-def _read_file(path: str) -> tuple[dict[str, Setting], list[str]]:
+def _read_file(path: str) -> tuple[dict[str, Setting], dict[str, Any], list[str]]:
     found = files.read(path)
     if found is None:
-        return {}, []
+        return {}, {}, []
     settings: dict[str, Setting] = {}
+    options: dict[str, Any] = {}
     warnings: list[str] = []
     for name, node in tree.read(found.text, path).items():
         key = keys.KEYS.get(name)
         place = f"{path}:{node.line}"
-        if key is None:
+        if key is None and isinstance(node.value, dict) and name.partition(".")[0] in OPEN_SECTIONS:
+            options[name] = keys.options(node.bare(), name)
+        elif key is None:
             known = keys.KEYS if "." in name else SECTIONS
             warnings.append(f"{place}: unknown key `{name}`; {UnknownName('key', name, known).hint}")
         elif not _absent(node.value):
@@ -108,4 +112,4 @@ def _read_file(path: str) -> tuple[dict[str, Setting], list[str]]:
                     f"`{path}` holds `{name}` and is open to other users (mode {found.mode:04o}); "
                     f"run `chmod 600 {path}`"
                 )
-    return settings, warnings
+    return settings, options, warnings

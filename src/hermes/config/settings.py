@@ -1,19 +1,20 @@
 """The settings as values: what a run is configured with, and where each setting came from."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from hermes.config.environment import Environment
 from hermes.config.secret import Redactor, Secret
-from hermes.protocols import Effort
+from hermes.protocols import CredentialSource, Effort
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Names = tuple[str, ...]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="texts, which may hold commas")]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 PluginMode = Literal["full", "observe", "off"]
+XEffort = Literal["low", "medium", "high", "xhigh"]
 
 
 class ModelSettings(msgspec.Struct, frozen=True):
@@ -35,6 +36,26 @@ class WebSettings(msgspec.Struct, frozen=True):
     search_backend: str = ""
     extract_backend: str = ""
     extract_char_limit: int = 15000
+    robots: bool = False
+    failover: Names = ()
+    failover_on_empty: bool = False
+    federate: Names = ()
+    federate_patience: NotNegative = 3.0
+    cache_enabled: bool = True
+    cache_ttl_minutes: AtLeastOne = 20
+    cache_exempt_hosts: Names = ()
+    compress: bool = False
+    custom_base_url: str = ""
+    custom_model: str = ""
+    custom_api_key: Secret | None = None
+
+
+class XSearchSettings(msgspec.Struct, frozen=True):
+    credential_source: CredentialSource = "auto"
+    model: str = "grok-4.5"
+    reasoning_effort: XEffort | None = None
+    timeout_seconds: int = 180
+    retries: int = 2
 
 
 class AgentSettings(msgspec.Struct, frozen=True):
@@ -43,18 +64,20 @@ class AgentSettings(msgspec.Struct, frozen=True):
     max_cost: NotNegative | None = None
     max_seconds: NotNegative | None = None
     max_verify_nudges: int = 3
-    tools: Names = ("web",)
+    tools: Names = ("web", "x_search")
 
 
 class AuxiliarySettings(msgspec.Struct, frozen=True):
     """A model of its own for each task beside the conversation.
 
-    Without one the conversation's model sums up; titles and descriptions of pictures are not made.
+    Without one the conversation's model sums up and shortens pages; titles and descriptions of pictures
+    are not made.
     """
 
     compaction: str = ""
     title: str = ""
     vision: str = ""
+    web: str = ""
 
 
 class ApprovalSettings(msgspec.Struct, frozen=True):
@@ -111,15 +134,27 @@ class PluginSettings(msgspec.Struct, frozen=True):
     entries: PluginEntries = {}
 
 
+class SecuritySettings(msgspec.Struct, frozen=True):
+    """Where pages that a model or another page names may be: on the public internet, if nothing is opened."""
+
+    allow_networks: Names = ()
+    allow_private_urls: bool = False
+    allow_http_redirects: bool = False
+
+
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "model": ModelSettings,
     "web": WebSettings,
+    "x_search": XSearchSettings,
     "agent": AgentSettings,
     "auxiliary": AuxiliarySettings,
     "approvals": ApprovalSettings,
     "tool_loop_guardrails": ToolLoopSettings,
     "plugins": PluginSettings,
+    "security": SecuritySettings,
 }
+OPEN_SECTIONS = ("web", "security")
+"""Where a mapping may hold more: `web.NAME` the options of a web backend, `security` lists of sites."""
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -135,16 +170,43 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     home: str
     model: ModelSettings = ModelSettings()
     web: WebSettings = WebSettings()
+    x_search: XSearchSettings = XSearchSettings()
     agent: AgentSettings = AgentSettings()
     auxiliary: AuxiliarySettings = AuxiliarySettings()
     approvals: ApprovalSettings = ApprovalSettings()
     tool_loop_guardrails: ToolLoopSettings = ToolLoopSettings()
     plugins: PluginSettings = PluginSettings()
+    security: SecuritySettings = SecuritySettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
+    options: Mapping[str, Any] = {}
+    """The mappings of the open sections by dotted name, such as `web.xai`; keys in them are secrets."""
     warnings: tuple[str, ...] = ()
     origins: Mapping[str, Origin] = {}
 
     def redactor(self) -> Redactor:
         """A filter for every secret this configuration knows."""
-        own = (self.model.api_key,) if self.model.api_key else ()
-        return Redactor((*own, *self.environment.secrets()))
+        own = (self.model.api_key, self.web.custom_api_key, *_secrets(self.options))
+        return Redactor((*filter(None, own), *self.environment.secrets()))
+
+    def option(self, path: str) -> Any:
+        """What is set at a dotted path of an open section: a setting, or part of a mapping; or None."""
+        section, _, rest = path.partition(".")
+        name, *parts = rest.split(".")
+        if not parts:
+            held = getattr(getattr(self, section, None), name, None)
+            return held or self.options.get(path)
+        variable = f"HERMES_{path}".upper().replace(".", "_").replace("-", "_")
+        value: Any = self.environment.lookup(variable)
+        if value is not None:
+            return value
+        value = self.options.get(f"{section}.{name}")
+        for part in parts:
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return value
+
+
+def _secrets(value: object) -> Iterator[Secret]:
+    if isinstance(value, Secret):
+        yield value
+    for inner in value.values() if isinstance(value, Mapping) else ():
+        yield from _secrets(inner)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from hermes import discover
-from hermes.config.settings import SECTIONS
+from hermes.config.settings import OPEN_SECTIONS, SECTIONS
 from hermes.errors import ConfigError
 
 Scalar = str | int | float | bool | None
@@ -42,7 +42,7 @@ def read(text: str, path: str) -> dict[str, Node]:
 
 def _entries(root: Node, path: str) -> Iterator[tuple[str, Node]]:
     for section, node in _mapping(root, path, "the file").items():
-        if section not in SECTIONS:
+        if section not in SECTIONS and section not in OPEN_SECTIONS:
             yield f'"{section}"' if "." in section else section, node
             continue
         for name, value in _mapping(node, path, f"`{section}`").items():

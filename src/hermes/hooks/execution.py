@@ -179,6 +179,11 @@ class Execution:
         self._payload_name = PAYLOADS[kind]
         self._original_name = f"original_{self._payload_name}"
         self._context = context
+        self._common = {
+            "telemetry_schema_version": OBSERVER_SCHEMA,
+            "middleware_schema_version": MIDDLEWARE_SCHEMA,
+            **context,
+        }
         self._workers = workers
         self._clock = clock
         self._watch: Watch[Frame] = Watch(min(callee.timeout for callee in callees), self._expire)
@@ -286,13 +291,7 @@ class Execution:
         return self._onward(index + 1, payload, stay) if outcome is _NOT_DONE else outcome
 
     def _arguments(self, frame: Frame, next_call: Callable[..., Any]) -> dict[str, Any]:
-        arguments = {
-            "telemetry_schema_version": OBSERVER_SCHEMA,
-            "middleware_schema_version": MIDDLEWARE_SCHEMA,
-            **self._context,
-            self._payload_name: frame.given,
-            "next_call": next_call,
-        }
+        arguments = {**self._common, self._payload_name: frame.given, "next_call": next_call}
         if frame.callee.takes(self._original_name):
             arguments[self._original_name] = copied(self._original)
         return frame.callee.fitting(arguments)

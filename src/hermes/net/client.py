@@ -11,20 +11,21 @@ from functools import lru_cache
 from types import TracebackType
 
 import aiohttp
-from multidict import CIMultiDict
+from aiohttp.abc import AbstractResolver
 
 from hermes.errors import Disconnected, HttpStatus, NetError, ProtocolBroken
 from hermes.events import RetryWaiting
 from hermes.net import faults, target
-from hermes.net.inflate import ENCODINGS
+from hermes.net.guard import Guard
+from hermes.net.guarded import SocketMaker, plain_socket
 from hermes.net.names import Resolver
+from hermes.net.pool import Pool
 from hermes.net.reply import CREDENTIALS, Caps, Reply
 from hermes.net.retry import RetryBudget, RetryPolicy, retry_after
 from hermes.net.target import Target
-from hermes.protocols import HttpReply, HttpRequest, MayRetry
+from hermes.protocols import HttpRequest, MayRetry
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_KEEP_ALIVE = 60.0
 _LARGE_BODY = 1024 * 1024
 _POLICY = RetryPolicy()
 _CAPS = Caps()
@@ -34,7 +35,9 @@ class Client:
     """A `Wire` over one pool of connections, opened when first used and bound to that event loop.
 
     `clock` is wall time in seconds since 1970, for waits that servers give as a date; `sleep` and
-    `random` are what a retry waits with; `environ` is asked for proxies.
+    `random` are what a retry waits with; `environ` is asked for proxies. With a `guard`, requests and
+    redirects go only where it admits: for addresses that the user did not choose. `resolver` and
+    `new_socket` are how names are looked up and what connects.
     """
 
     def __init__(
@@ -47,21 +50,24 @@ class Client:
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         random: Callable[[], float] = _random.random,
+        guard: Guard | None = None,
+        resolver: AbstractResolver | None = None,
+        new_socket: SocketMaker = plain_socket,
     ) -> None:
         self._retry = retry
         self._caps = caps
-        self._user_agent = user_agent
         self._proxies = target.proxies(environ)
         self._clock = clock
         self._sleep = sleep
         self._random = random
-        self._session: aiohttp.ClientSession | None = None
+        self._guard = guard
+        self._pool = Pool(guard, resolver or Resolver(), new_socket, user_agent, caps.headers)
         self._budgets: dict[str, RetryBudget] = {}
         self._entered: set[Reply] = set()
 
     def open(
         self, request: HttpRequest, may_retry: MayRetry | None = None
-    ) -> AbstractAsyncContextManager[HttpReply]:
+    ) -> AbstractAsyncContextManager[Reply]:
         """Send the request and enter with a 2xx reply; raises `NetError` otherwise.
 
         Connections that fail and statuses that pass are tried again as the policy says, and
@@ -70,17 +76,21 @@ class Client:
         """
         return _Call(self, request, may_retry)
 
+    def uses_proxy(self, url: str) -> bool:
+        """Whether a request to a URL goes through a proxy."""
+        return bool(self._proxies) and target.proxy_for(target.parse(url), self._proxies) is not None
+
     async def close(self) -> None:
         """Close every connection, also those in use; a later request opens new ones."""
-        session, self._session = self._session, None
+        sessions = self._pool.take()
         for reply in tuple(self._entered):
             reply.fail(Disconnected("the connection was closed on our side"))
-        if session is not None:
+        for session in sessions:
             await session.close()
 
     async def enter(self, request: HttpRequest, may_retry: MayRetry | None) -> Reply:
         """All attempts of one call, up to the reply that is a success."""
-        where = target.parse(request.url)
+        where = self._admitted(target.parse(request.url))
         total_at = asyncio.get_running_loop().time() + request.deadlines.total
         attempt = request.attempt or 1
         while True:
@@ -108,6 +118,9 @@ class Client:
         self._entered.discard(reply)
         reply.close()
 
+    def _admitted(self, where: Target) -> Target:
+        return where if self._guard is None else self._guard.admit(where)
+
     def _wait(self, error: NetError, attempt: int, origin: str, total_at: float) -> float | None:
         wait = self._retry.delay(error, attempt, self._random)
         if wait is None or asyncio.get_running_loop().time() + wait >= total_at:
@@ -129,10 +142,19 @@ class Client:
             if answer_at < total_at:
                 raise faults.deadline_passed("first byte", deadlines.first_byte, where.origin) from None
             raise faults.deadline_passed("total", deadlines.total, where.origin) from None
-        reply = Reply(response, request, where.origin, self._caps, total_at)
-        if 200 <= reply.status < 300:
-            return reply
-        raise await self._refusal(reply, where)
+        reply = Reply(response, request, where, self._caps, total_at)
+        if not 200 <= reply.status < 300:
+            raise await self._refusal(reply, where)
+        if self._retry.whole:
+            await self._load(reply)
+        return reply
+
+    async def _load(self, reply: Reply) -> None:
+        try:
+            await reply.load()
+        except BaseException:
+            reply.close()
+            raise
 
     async def _refusal(self, reply: Reply, where: Target) -> HttpStatus:
         """The error of a reply that is not a success; its connection is closed or back in the pool."""
@@ -155,16 +177,21 @@ class Client:
             if not follows or response.status not in _REDIRECTS or "location" not in response.headers:
                 return response, where
             response.close()
-            place = target.redirected(where, response.headers["location"])
+            place = self._admitted(self._redirected(where, response.headers["location"]))
             if place.origin != where.origin:
                 headers = {name: value for name, value in headers.items() if name.lower() not in CREDENTIALS}
             where = place
         raise ProtocolBroken(f"`{where.origin}` redirects more than {self._caps.redirects} times")
 
+    def _redirected(self, where: Target, location: str) -> Target:
+        may_leave_tls = self._guard is not None and self._guard.may_leave_tls
+        return target.redirected(where, location, may_leave_tls=may_leave_tls)
+
     async def _send(
         self, request: HttpRequest, where: Target, headers: Mapping[str, str]
     ) -> aiohttp.ClientResponse:
-        session = self._session or self._open_session()
+        proxy = target.proxy_for(where, self._proxies) if self._proxies else None
+        session = await self._pool.session(where, proxy)
         body: bytes | io.BytesIO | None = request.body or None
         if len(request.body) > _LARGE_BODY:  # aiohttp writes bytes in one go, and warns of it
             body = io.BytesIO(request.body)
@@ -176,7 +203,7 @@ class Client:
                 data=body,
                 allow_redirects=False,
                 timeout=_timeout(request.deadlines.connect),
-                proxy=target.proxy_for(where, self._proxies) if self._proxies else None,
+                proxy=proxy,
             )
         except aiohttp.ClientError as error:
             raise faults.before_headers(error, where, request.deadlines.connect) from None
@@ -185,19 +212,6 @@ class Client:
                 f"the request to `{where.origin}` has a header that cannot be sent",
                 hint="look for line breaks and odd characters in the key",
             ) from None
-
-    def _open_session(self) -> aiohttp.ClientSession:
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE, resolver=Resolver()),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=CIMultiDict({"User-Agent": self._user_agent, "Accept-Encoding": ENCODINGS}),
-            auto_decompress=False,
-            max_line_size=self._caps.headers,
-            max_field_size=self._caps.headers,
-        )
-        # aiohttp would send a GET again by itself, which no policy and no budget would see.
-        self._session._retry_connection = False  # noqa: SLF001
-        return self._session
 
 
 class _Call:

@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 import aiohttp
 import msgspec
 
-from hermes.errors import NetError, ProtocolBroken, TooLarge
+from hermes.errors import Disconnected, NetError, ProtocolBroken, TooLarge
 from hermes.net import aws_events, faults
 from hermes.net.aws_events import AwsEventDecoder
 from hermes.net.inflate import Damaged, Inflater
 from hermes.net.sse import SseDecoder
+from hermes.net.target import Target
 from hermes.protocols import HttpRequest
 
 CREDENTIALS = frozenset(
@@ -23,8 +24,9 @@ _LOOK = 0.5
 class Caps(msgspec.Struct, frozen=True):
     """The most bytes that are taken from a server, and the most redirects followed for it.
 
-    `raw` and `decoded` bound a body that is read whole. An event stream keeps nothing, so that one
-    event is bounded, and the stream by the deadline for the whole call.
+    `raw` and `decoded` bound a body that is read whole; above `small` it may not be more than `ratio`
+    times what was sent. An event stream keeps nothing, so that one event is bounded, and the stream by
+    the deadline for the whole call.
     """
 
     raw: int = 10 * 1024 * 1024
@@ -33,6 +35,8 @@ class Caps(msgspec.Struct, frozen=True):
     event: int = 8 * 1024 * 1024
     error_body: int = 64 * 1024
     redirects: int = 5
+    small: int = 1024 * 1024
+    ratio: int = 100
 
 
 class Reply:
@@ -40,39 +44,82 @@ class Reply:
 
     __slots__ = (
         "_caps", "_content", "_inflater", "_loop", "_origin", "_request", "_response", "_timer", "_total_at",
-        "_waiting_since", "headers", "status",
+        "_waiting_since", "_where", "_whole", "headers", "status",
     )  # fmt: skip
 
     def __init__(
-        self, response: aiohttp.ClientResponse, request: HttpRequest, origin: str, caps: Caps, total_at: float
+        self,
+        response: aiohttp.ClientResponse,
+        request: HttpRequest,
+        where: Target,
+        caps: Caps,
+        total_at: float,
     ) -> None:
         self.status = response.status
+        self._where = where
         self.headers: Mapping[str, str] = response.headers
         self._response = response
         self._content = response.content
         self._request = request
-        self._origin = origin
+        self._origin = where.origin
         self._caps = caps
         self._total_at = total_at
         self._loop = asyncio.get_running_loop()
         self._inflater: Inflater | None = None
         self._waiting_since: float | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._whole: bytes | None = None
+
+    async def load(self) -> None:
+        """Take the whole body now; `read` gives it later."""
+        self._whole = await self.read()
+
+    @property
+    def url(self) -> str:
+        """Where the reply came from, after any redirects."""
+        return str(self._where.url)
 
     async def read(self) -> bytes:
         """The whole body, within the caps."""
+        if self._whole is not None:
+            return self._whole
         chunks: list[bytes] = []
+        reached = await self._collect(chunks)
+        if reached:
+            raise TooLarge(f"the answer of `{self._origin}` is larger than {reached} bytes")
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    async def read_part(self) -> tuple[bytes, str]:
+        """The body up to the caps and to where it breaks, and a note when that is not all of it."""
+        chunks: list[bytes] = []
+        note = ""
+        try:
+            reached = await self._collect(chunks)
+            note = f"it is larger than {reached} bytes; the rest was left out" if reached else ""
+        except (Disconnected, ProtocolBroken):
+            if not chunks:
+                raise
+            note = "it broke off; this is what had arrived"
+        return b"".join(chunks), note
+
+    async def _collect(self, chunks: list[bytes]) -> int:
+        """Read into `chunks`; returns the cap that was reached, or 0 at the end of the body."""
         size = 0
-        caps = self._caps
+        caps, content = self._caps, self._content
         self._start()
         while chunk := await self._chunk():
             chunks.append(chunk)
             size += len(chunk)
-            if size > caps.decoded or self._content.total_raw_bytes > caps.raw:
+            raw = content.total_raw_bytes
+            if size > caps.small and size > raw * caps.ratio:
                 self.close()
-                reached = caps.decoded if size > caps.decoded else caps.raw
-                raise TooLarge(f"the answer of `{self._origin}` is larger than {reached} bytes")
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+                raise TooLarge(
+                    f"the answer of `{self._origin}` unpacks to more than {caps.ratio} times its size"
+                )
+            if size > caps.decoded or raw > caps.raw:
+                self.close()
+                return caps.decoded if size > caps.decoded else caps.raw
+        return 0
 
     async def events(self) -> AsyncIterator[Sequence[bytes]]:
         """The data of each event, one batch per network read that finished any."""

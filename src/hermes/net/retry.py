@@ -23,12 +23,17 @@ _SINCE_1970 = 1e9
 
 
 class RetryPolicy(msgspec.Struct, frozen=True):
-    """`attempts` in all; waits from `base` doubling to `cap`; a server may ask for up to `patience`."""
+    """`attempts` in all; waits from `base` doubling to `cap`; a server may ask for up to `patience`.
+
+    With `whole` an attempt ends with the last byte of the answer, so that one which is late or breaks
+    off is asked for again: for answers that nobody sees before they are complete.
+    """
 
     attempts: int = 3
     base: float = 0.5
     cap: float = 8.0
     patience: float = 30.0
+    whole: bool = False
 
     def delay(self, error: NetError, attempt: int, random: Callable[[], float]) -> float | None:
         """Seconds to wait after the failed attempt (the first is 1); None when trying again is no use.
@@ -36,12 +41,15 @@ class RetryPolicy(msgspec.Struct, frozen=True):
         What the server asked for wins over the back-off. A wait above `patience` is not waited for:
         the error carries it, so that the caller can say when to come back.
         """
-        if attempt >= self.attempts or not is_transient(error):
+        if attempt >= self.attempts or not (is_transient(error) or self._is_late(error)):
             return None
         if isinstance(error, HttpStatus) and error.retry_after is not None:
             return error.retry_after if error.retry_after <= self.patience else None
         backoff = min(self.base * 2.0 ** (attempt - 1), self.cap)
         return backoff * (1 - _JITTER * random())
+
+    def _is_late(self, error: NetError) -> bool:
+        return self.whole and isinstance(error, DeadlinePassed) and error.phase != "total"
 
 
 class RetryBudget:

@@ -1,6 +1,5 @@
 """Where a request goes: its URL judged once, and the proxy that the environment asks for."""
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -9,9 +8,11 @@ import msgspec
 from yarl import URL
 
 from hermes.errors import NetError, ProtocolBroken
+from hermes.net import addresses
 
 _SCHEMES = frozenset({"http", "https"})
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
+_AUTHORITY_ENDS = re.compile(r"[/?#]")
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -29,13 +30,16 @@ def parse(address: str) -> Target:
         raise NetError("a URL cannot hold spaces, control characters or backslashes")
     try:
         url = _url(address)
+        authority = _AUTHORITY_ENDS.split(address.partition("://")[2], maxsplit=1)[0]
+        if not _is_plain(authority, url.raw_host or ""):
+            raise ValueError
         origin = str(url.origin()).lower()
         (url.raw_host or "").encode("idna")  # what a lookup does first; a name it cannot take is no name
     except ValueError:
         raise NetError("the URL has no valid scheme, host and port") from None
     if url.scheme not in _SCHEMES:
         raise NetError(f"`{url.scheme}` URLs cannot be requested", hint="use http or https")
-    if url.user is not None or url.password is not None:
+    if "@" in authority:
         raise NetError(f"the URL of `{origin}` holds a user name or a password", hint="send it in a header")
     return Target(url, origin, _is_loopback(url.host or ""))
 
@@ -45,11 +49,17 @@ def _url(text: str) -> URL:
     return URL(text, encoded=text.isascii())
 
 
+def _is_plain(authority: str, host: str) -> bool:
+    """Whether brackets hold an IPv6 address, and the port is in figures: `8_0` and `+80` are numbers too."""
+    port = authority.rpartition("]")[2].rpartition("@")[2].partition(":")[2]
+    return ("[" in authority) == (":" in host) and (not port or (port.isascii() and port.isdigit()))
+
+
 def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+    address = addresses.parse(host)
+    if address is not None:
+        return addresses.is_loopback(address)
+    return host == "localhost" or host.endswith(".localhost")
 
 
 def proxies(environ: Mapping[str, str]) -> dict[str, str]:
@@ -91,7 +101,7 @@ def _is_exempt(url: URL, no_proxy: str) -> bool:
     return False
 
 
-def redirected(target: Target, location: str) -> Target:
+def redirected(target: Target, location: str, *, may_leave_tls: bool = False) -> Target:
     """Where a redirect leads; raises `ProtocolBroken` when nobody should follow it."""
     try:
         if "\\" in location:
@@ -99,6 +109,6 @@ def redirected(target: Target, location: str) -> Target:
         place = parse(str(target.url.join(_url(location.replace(" ", "%20")))))
     except (ValueError, NetError):
         raise ProtocolBroken(f"`{target.origin}` redirects to an address that cannot be used") from None
-    if target.url.scheme == "https" and place.url.scheme != "https":
+    if target.url.scheme == "https" and place.url.scheme != "https" and not may_leave_tls:
         raise ProtocolBroken(f"`{target.origin}` redirects from https to http")
     return place

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import msgspec
 
+from hermes.errors import HermesError
 from hermes.protocols import Concern, Effect, ToolResult, ToolSpec
 
 JSON_TYPES: dict[Any, str] = {
@@ -78,6 +79,11 @@ def as_json(value: object) -> str:
 def failure(message: str) -> ToolResult:
     """The result of a tool that could not do what was asked, in words the model can act on."""
     return ToolResult(text=as_json({"error": message}), is_error=True)
+
+
+def told(error: HermesError) -> str:
+    """An error for a model: what is wrong, and how to mend it."""
+    return f"{error} ({error.hint})" if error.hint else str(error)
 
 
 def _schema(parameters: dict[str, inspect.Parameter], hints: dict[str, Any]) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from typing import Annotated, Any, Protocol
 
 import msgspec
 
-from hermes.errors import WebError
+from hermes.errors import ConfigError, UsageError, WebError
 from hermes.protocols import Source, ToolResult
-from hermes.tools.base import Param, as_json, tool
-from hermes.tools.web.kernel import MOST_URLS, ExtractOutcome
+from hermes.tools.base import Param, as_json, told, tool
+from hermes.tools.web.kernel import MOST_URLS, ExtractOutcome, ReadPage
 
 MOST_CHARACTERS = 90_000
 """Of all pages together: a tool result holds 100,000, and JSON needs some of it."""
@@ -24,7 +24,17 @@ class Services(Protocol):
 
 def extract_payload(outcome: ExtractOutcome) -> dict[str, Any]:
     """The result in the shape programs rely on."""
-    return {"results": [msgspec.structs.asdict(page) for page in outcome.pages]}
+    return {"results": list(map(_page, outcome.pages))}
+
+
+def _page(page: ReadPage) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "url": page.url,
+        "title": page.title,
+        "content": page.content,
+        "error": page.error,
+    }
+    return shown | ({"blocked_by_policy": msgspec.structs.asdict(page.blocked)} if page.blocked else {})
 
 
 async def web_extract(
@@ -42,8 +52,8 @@ async def web_extract(
     """Read web pages as Markdown. A long page is given as its beginning and end, and stored whole."""
     try:
         outcome = await services.web.extract(urls, char_limit, in_all=MOST_CHARACTERS)
-    except WebError as error:
-        return ToolResult(text=as_json({"error": f"Error extracting content: {error}"}), is_error=True)
+    except (WebError, ConfigError, UsageError) as error:
+        return ToolResult(text=as_json({"error": f"Error extracting content: {told(error)}"}), is_error=True)
     return ToolResult(
         text=as_json(extract_payload(outcome)),
         is_error=all(page.error is not None for page in outcome.pages),

@@ -1,10 +1,14 @@
 """The web kernel: limits, shapes, order, and what it makes of a backend that misbehaves."""
 
+import json
+
 import pytest
 
-from hermes.errors import WebError
-from hermes.protocols import Document, SearchRow
+from hermes.errors import ProviderDown, WebError
+from hermes.protocols import Document, Found, SearchRow
+from hermes.tools.web.addresses import Gate
 from hermes.tools.web.budget import PageArchive, fit, page_file_name
+from hermes.tools.web.debug import DebugLog
 from hermes.tools.web.kernel import WebKernel, clamp_budget, clamp_limit
 
 
@@ -13,13 +17,14 @@ class Backend:
 
     name = "fake"
     schemes = ("http", "https")
+    filters = frozenset()
 
     def __init__(self, rows=(), documents=()):
-        self.rows, self.documents, self.asked = rows, documents, []
+        self.rows, self.documents, self.asked, self.answer = rows, documents, [], ""
 
-    async def search(self, query, limit):
-        self.asked.append((query, limit))
-        return self.rows
+    async def search(self, query):
+        self.asked.append((query.text, query.limit))
+        return Found(rows=tuple(self.rows), answer=self.answer)
 
     async def extract(self, urls):
         self.asked.append(tuple(urls))
@@ -28,7 +33,7 @@ class Backend:
 
 def kernel(rows=(), documents=(), folder=None, **options):
     backend = Backend(rows, documents)
-    return WebKernel(backend, backend, archive=PageArchive(folder), **options), backend
+    return WebKernel(lambda: backend, lambda: backend, archive=PageArchive(folder), **options), backend
 
 
 def row(url="https://a.example/x", title="T", description="D"):
@@ -66,7 +71,7 @@ async def test_rows_are_numbered_without_gaps_and_cut_to_the_limit():
     outcome = await web.search("  query  ", 2)
     assert backend.asked == [("query", 2)]
     assert [(found.url, found.position) for found in outcome.rows] == [("https://a/", 1), ("https://b/", 2)]
-    assert (outcome.dropped, outcome.served_by) == (2, "fake")
+    assert (len(outcome.dropped), outcome.served_by) == (2, "fake")
 
 
 async def test_nothing_found_is_a_success():
@@ -191,3 +196,145 @@ def test_an_archive_that_cannot_be_written_says_so(tmp_path):
     blocked.write_text("")
     assert PageArchive(str(blocked)).keep("https://a/", "text") is None
     assert PageArchive(None).keep("https://a/", "text") is None
+
+
+async def test_a_backend_that_only_answers_gives_one_row_without_a_url():
+    web, backend = kernel()
+    backend.answer = "Forty-two."
+    [found] = (await web.search("q")).rows
+    assert (found.title, found.url, found.description, found.position) == (
+        "Search Answer",
+        "",
+        "Forty-two.",
+        1,
+    )
+    backend.rows = [row()]
+    assert [each.title for each in (await web.search("q")).rows] == ["T"]
+
+
+async def test_rows_are_kept_to_the_wanted_domains_and_the_reasons_are_told():
+    web, _ = kernel([row("https://a.example/"), row("https://sub.a.example/"), row("https://b.example/")])
+    outcome = await web.search("q", 5, {"include_domains": ["a.example"]})
+    assert [each.url for each in outcome.rows] == ["https://a.example/", "https://sub.a.example/"]
+    assert outcome.dropped == ("a row is from `b.example`, which is not one of the wanted domains",)
+    outcome = await web.search("q", 5, {"exclude_domains": ["a.example"]})
+    assert [each.url for each in outcome.rows] == ["https://b.example/"]
+
+
+async def test_an_address_with_a_key_is_refused_alone_and_never_sent():
+    web, backend = kernel(documents=[Document("https://a/", content="x")])
+    pages = (await web.extract(["https://a/?k=sk-abcdefghijklmnop1234", "https://a/"])).pages
+    assert [bool(page.error) for page in pages] == [True, False]
+    assert backend.asked == [("https://a/",)]
+
+
+async def test_pages_of_blocked_sites_are_not_asked_for():
+    web, backend = kernel(gate=Gate(rules=(("bad.example", "config"),)))
+    [page] = (await web.extract(["https://www.bad.example/x"])).pages
+    assert (page.blocked.host, page.blocked.rule) == ("www.bad.example", "bad.example")
+    assert backend.asked == []
+
+
+async def test_a_page_that_led_where_it_may_not_is_not_shown():
+    gate = Gate(admit=lambda url: "it is private" if "10.0.0.1" in url else None)
+    documents = [Document("https://a/", content="secret", final_url="http://10.0.0.1/")]
+    web, _ = kernel(documents=documents, gate=gate)
+    [page] = (await web.extract(["https://a/"])).pages
+    assert (page.content, page.error) == ("", "it is private")
+
+
+async def test_a_page_is_known_by_where_it_was_found_too():
+    documents = [Document("https://other/", content="x", final_url="https://a/")]
+    web, _ = kernel(documents=documents)
+    [page] = (await web.extract(["https://a/"])).pages
+    assert (page.url, page.content) == ("https://a/", "x")
+
+
+async def test_addresses_in_other_scripts_are_sent_in_ascii():
+    web, backend = kernel(documents=[Document("https://wttr.in/Köln", content="rain")])
+    [page] = (await web.extract(["https://wttr.in/Köln"])).pages
+    assert (backend.asked, page.content) == ([("https://wttr.in/K%C3%B6ln",)], "rain")
+
+
+class Compressor:
+    def __init__(self, words="short", error=None):
+        self.words, self.error, self.seen = words, error, []
+
+    async def __call__(self, text, instruction):
+        self.seen.append(len(text))
+        assert "Shorten" in instruction
+        if self.error:
+            raise self.error
+        return self.words
+
+
+@pytest.mark.parametrize(("length", "is_called"), [(3000, False), (4999, False), (5000, True), (6000, True)])
+async def test_a_compressor_is_called_from_its_floor_on(length, is_called, tmp_path):
+    compressor = Compressor()
+    documents = [Document("https://a/", content="z" * length)]
+    web, _ = kernel(documents=documents, compressor=compressor, folder=str(tmp_path))
+    [page] = (await web.extract(["https://a/"])).pages
+    assert compressor.seen == ([length] if is_called else [])
+    assert page.content.startswith("short" if is_called else "zzz")
+    if is_called:
+        assert (tmp_path / page_file_name("https://a/")).read_text() == "z" * length
+        assert f"Shortened by a model from {length} characters" in page.content
+
+
+async def test_a_failed_compressor_never_loses_the_text_unless_strict():
+    compressor = Compressor(error=ProviderDown("busy"))
+    documents = [Document("https://a/", content="z" * 6000)]
+    web, _ = kernel(documents=documents, compressor=compressor)
+    assert (await web.extract(["https://a/"])).pages[0].content == "z" * 6000
+    strict, _ = kernel(documents=documents, compressor=compressor, strict=True)
+    with pytest.raises(WebError, match="busy"):
+        await strict.extract(["https://a/"])
+
+
+@pytest.mark.parametrize("words", ["", "z" * 7000])
+async def test_a_text_that_is_not_made_shorter_stays(words):
+    web, _ = kernel(documents=[Document("https://a/", content="z" * 6000)], compressor=Compressor(words))
+    assert (await web.extract(["https://a/"])).pages[0].content == "z" * 6000
+
+
+async def test_a_very_long_page_is_shortened_in_pieces():
+    compressor = Compressor("piece")
+    web, _ = kernel(documents=[Document("https://a/", content="z" * 250_000)], compressor=compressor)
+    content = (await web.extract(["https://a/"])).pages[0].content
+    assert compressor.seen == [100_000, 100_000, 50_000]
+    assert content.startswith("piece\n\npiece\n\npiece")
+
+
+async def test_every_call_is_logged_with_its_figures(tmp_path):
+    log = DebugLog(
+        str(tmp_path), enabled=True, now=lambda: "now", redact=lambda text: text.replace("KEY", "***")
+    )
+    documents = [Document("https://a/", content="z" * 3000)]
+    web, _ = kernel([row()], documents, log=log.note)
+    await web.search("q KEY", 9999)
+    await web.extract(["https://a/"], 2000)
+    with pytest.raises(WebError):
+        await web.search("")
+    written = json.loads(next(tmp_path.glob("logs/web_tools_debug_*.json")).read_text())
+    assert (written["total_calls"], written["debug_enabled"], written["start_time"]) == (3, True, "now")
+    searched, read, failed = written["tool_calls"]
+    assert searched["parameters"] == {"query": "q ***", "limit": 100}
+    assert (searched["tool_name"], searched["results_count"], searched["error"]) == ("web_search", 1, None)
+    assert (read["pages_extracted"], read["pages_truncated"]) == (1, 1)
+    assert read["truncation_metrics"][0]["original_size"] == 3000
+    assert failed["error"]
+    assert log.info["total_calls"] == 3
+
+
+def test_without_the_variable_nothing_is_logged(tmp_path):
+    log = DebugLog(str(tmp_path), enabled=False, now=lambda: "now")
+    log.note("web_search", {})
+    assert log.info == {"enabled": False, "session_id": None, "log_path": None, "total_calls": 0}
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_document_without_an_address_or_texts_breaks_nothing():
+    documents = [Document(None, content="lost"), Document("https://a/", title=None, content=None)]
+    web, _ = kernel(documents=documents)
+    [page] = (await web.extract(["https://a/"])).pages
+    assert (page.title, page.content, page.error) == ("", "", None)

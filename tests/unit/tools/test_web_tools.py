@@ -11,8 +11,8 @@ class Web:
     def __init__(self, outcome):
         self.outcome, self.asked = outcome, []
 
-    async def search(self, query, limit):
-        self.asked.append((query, limit))
+    async def search(self, query, limit, filters):
+        self.asked.append((query, limit, {name: value for name, value in filters.items() if value}))
         return self._answer()
 
     async def extract(self, items, char_limit, *, in_all):
@@ -38,7 +38,7 @@ async def call(name, outcome, **arguments):
 async def test_web_search_prints_the_exact_shape():
     outcome = SearchOutcome(rows=(FoundRow("Köln", "https://k/", "d", 1),), served_by="x")
     result, web = await call("web_search", outcome, query="q", limit="7")
-    assert web.asked == [("q", 7)]
+    assert web.asked == [("q", 7, {})]
     assert json.loads(result.text) == {
         "success": True,
         "data": {"web": [{"title": "Köln", "url": "https://k/", "description": "d", "position": 1}]},
@@ -81,7 +81,7 @@ async def test_what_comes_from_the_web_is_not_trusted():
 
 async def test_the_kernel_makes_its_own_sense_of_odd_values():
     _, web = await call("web_search", SearchOutcome(rows=(), served_by="x"), query="q", limit="abc")
-    assert web.asked == [("q", "abc")]
+    assert web.asked == [("q", "abc", {})]
     rows = [{"url": "https://a/"}]
     _, web = await call("web_extract", ExtractOutcome((), "x"), urls=rows, char_limit="many")
     assert web.asked == [(rows, "many", 90_000)]

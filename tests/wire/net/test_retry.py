@@ -254,6 +254,25 @@ async def test_nothing_is_tried_again_once_a_reply_was_entered(client):
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("ends", [True, False])
+async def test_a_policy_for_whole_answers_asks_again_for_one_that_breaks_off_or_stalls(
+    make_client, naps, ends: bool
+):
+    async def handler(exchange: Exchange) -> None:
+        if len(server.requests) > 1:
+            await exchange.send(OK)
+            return
+        await exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+        if not ends:
+            await exchange.client_left()
+        exchange.close()
+
+    client = make_client(retry=RetryPolicy(whole=True))
+    async with ScriptedServer(handler) as server:
+        assert await post(client, server.url, Deadlines(idle=0.1)) == b"ok"
+    assert (len(server.requests), naps) == (2, [0.5])
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 async def test_a_dead_server_is_not_stormed(client, at_once: bool):
     async with ScriptedServer(http_reply(503)) as server:

@@ -109,6 +109,10 @@ class Resolver(msgspec.Struct, frozen=True):
         mine = self.preferences if preferred is provider or is_open else Preferences()
         return self._choice(provider, model, mine, "asked for")
 
+    def may_have_key(self, name: str) -> bool:
+        """Whether a provider may have a key, as far as its file tells without being loaded."""
+        return self.preferences.api_key is not None or self.registry.says(name, self._names_what_is_set)
+
     def without_key(self, provider: Provider) -> Endpoint:
         """Where a provider is, for what it tells everybody."""
         endpoint = self._addressed(provider, "", Preferences())

@@ -41,12 +41,18 @@ def page_file_name(url: str) -> str:
     return f"{slug}-{hashlib.sha256(url.encode(errors='replace')).hexdigest()[:10]}.md"
 
 
-def fit(text: str, budget: int, keep: Callable[[str], str | None]) -> str:
+def fit(text: str, budget: int, keep: Callable[[str], str | None], short: str | None = None) -> str:
     """The text within the budget: whole, or its first three quarters and its end, with a note.
 
-    The cut is always the same for the same text. The note comes on top of the budget.
+    The cut is always the same for the same text. The note comes on top of the budget. `short` is shown
+    instead of the text, which is then kept all the same.
     """
     text = without_embedded_images(text)
+    if short is not None:
+        path = keep(text)
+        stored = f"The full text is in {path}." if path else "The full text could not be stored."
+        shown = fit(short, budget, lambda _short: path)
+        return f"{shown}\n\n[Shortened by a model from {len(text)} characters. {stored}]"
     if len(text) <= budget:
         return text
     head, tail = _head(text, budget * 3 // 4), _tail(text, budget // 4)

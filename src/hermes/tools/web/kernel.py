@@ -1,23 +1,29 @@
 """The web kernel: validates what is asked, calls the injected backends, judges what comes back.
 
-It resolves nothing itself. Rows and pages from a backend are untrusted: a bad row is dropped and
-counted, or fails the whole call with `strict`. Every URL asked for gets exactly one document, in
-the order asked, whatever order the backend answered in.
+It resolves nothing itself. Rows and pages from a backend are untrusted: a bad row is dropped with its
+reason, or fails the whole call with `strict`. Every URL asked for gets exactly one document, in the order
+asked, whatever order the backend answered in.
 """
 
-from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from hermes.errors import WebError
-from hermes.protocols import Document, SearchRow, WebBackend
-from hermes.tools.web.budget import PageArchive, fit
+from hermes import discover
+from hermes.errors import HermesError, WebError
+from hermes.protocols import Compressor, Document, Query, SearchRow, WebBackend
+from hermes.tools.web.addresses import Blocked, Gate, Refusal, same, spelled, split
+from hermes.tools.web.budget import PageArchive, fit, without_embedded_images
+from hermes.tools.web.filters import ask, is_within, judged
 
 DEFAULT_LIMIT = 5
 MOST_RESULTS = 100
 MOST_URLS = 5
 DEFAULT_BUDGET = 15_000
+COMPRESS_FLOOR = 5_000
+ANSWER_TITLE = "Search Answer"
 
 
 class FoundRow(msgspec.Struct, frozen=True):
@@ -25,14 +31,18 @@ class FoundRow(msgspec.Struct, frozen=True):
     url: str
     description: str
     position: int
+    date: str = ""
 
 
 class SearchOutcome(msgspec.Struct, frozen=True):
-    """What a search gave: rows that hold, who served them, and how many were not fit to show."""
+    """What a search gave: rows that hold, who served them, why others were dropped, and what to know."""
 
     rows: tuple[FoundRow, ...]
     served_by: str
-    dropped: int = 0
+    dropped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    among_several: bool = False
+    """Whether others could have served it."""
 
 
 class ReadPage(msgspec.Struct, frozen=True):
@@ -40,6 +50,7 @@ class ReadPage(msgspec.Struct, frozen=True):
     title: str
     content: str
     error: str | None
+    blocked: Blocked | None = None
 
 
 class ExtractOutcome(msgspec.Struct, frozen=True):
@@ -47,75 +58,155 @@ class ExtractOutcome(msgspec.Struct, frozen=True):
     served_by: str
 
 
+class Wanted(msgspec.Struct, frozen=True):
+    """One page that was asked for: its address as it is sent, or why it is not."""
+
+    url: str
+    refusal: Refusal | None = None
+
+
+def today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()
+
+
 class WebKernel:
-    """Search and extraction over two backends, which may be the same one."""
+    """Search and extraction over two backends, which may be the same one. Each is made when first used.
+
+    `gate` judges addresses before and after a backend has seen them. `compressor` makes pages from
+    `compress_floor` characters on shorter. `log` is told of every call.
+    """
 
     def __init__(
         self,
-        search_backend: WebBackend,
-        extract_backend: WebBackend,
+        search_backend: Callable[[], WebBackend],
+        extract_backend: Callable[[], WebBackend],
         *,
         archive: PageArchive,
         char_limit: int = DEFAULT_BUDGET,
+        gate: Gate = Gate(),  # noqa: B008 - it has no state
+        compressor: Compressor | None = None,
+        compress_floor: int = COMPRESS_FLOOR,
         strict: bool = False,
+        today: Callable[[], dt.date] = today,
+        log: Callable[[str, dict[str, Any]], None] = lambda _tool, _entry: None,
     ) -> None:
         self._search = search_backend
         self._extract = extract_backend
         self._archive = archive
         self._char_limit = char_limit
+        self._gate = gate
+        self._compressor = compressor
+        self._compress_floor = compress_floor
         self._strict = strict
+        self._today = today
+        self._log = log
 
-    @property
-    def served_by(self) -> tuple[str, str]:
-        """The names of the backends that search and that read."""
-        return self._search.name, self._extract.name
+    async def search(
+        self, query: object, limit: object = DEFAULT_LIMIT, filters: Mapping[str, object] | None = None
+    ) -> SearchOutcome:
+        """Search; `filters` are the fields of `Query` that narrow it."""
+        asked = {"query": query, "limit": clamp_limit(limit)}
+        try:
+            outcome = await self._found(query, limit, filters or {})
+        except HermesError as error:
+            self._log("web_search", {"parameters": asked, "error": str(error), "results_count": 0})
+            raise
+        size = sum(len(row.title) + len(row.url) + len(row.description) for row in outcome.rows)
+        figures = {"results_count": len(outcome.rows)}
+        figures |= {"original_response_size": size, "final_response_size": size}
+        self._log("web_search", {"parameters": asked, "error": None, **figures})
+        return outcome
 
-    async def search(self, query: object, limit: object = DEFAULT_LIMIT) -> SearchOutcome:
-        wanted = clamp_limit(limit)
+    async def _found(self, query: object, limit: object, filters: Mapping[str, object]) -> SearchOutcome:
         text = query.strip() if isinstance(query, str) else ""
         if not text:
             raise WebError("the search query is empty", hint="say what to look for")
-        rows = await self._search.search(text, wanted)
-        good = [row for row in rows if _has_usable_url(row, self._search.schemes)]
-        if self._strict and len(good) < len(rows):
-            raise WebError(
-                f"Invalid web search result: {len(rows) - len(good)} of {len(rows)} rows have no usable URL"
-            )
-        found = tuple(
-            FoundRow(title=row.title or "", url=row.url, description=row.description or "", position=position)
-            for position, row in enumerate(good[:wanted], start=1)
+        wanted = judged(text, clamp_limit(limit), filters)
+        backend = self._search()
+        found = await ask(backend, wanted, self._today())
+        problems = [_problem(row, backend.schemes, wanted) for row in found.rows]
+        dropped = tuple(problem for problem in problems if problem)
+        if self._strict and dropped:
+            raise WebError(f"Invalid web search result: {dropped[0]}")
+        good = [row for row, problem in zip(found.rows, problems, strict=True) if not problem]
+        if not good and found.answer:
+            good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
+        return SearchOutcome(
+            rows=tuple(_numbered(row, place) for place, row in enumerate(good[: wanted.limit], start=1)),
+            served_by=found.served_by or backend.name,
+            dropped=dropped,
+            notes=found.notes,
+            among_several=bool(found.served_by),
         )
-        return SearchOutcome(rows=found, served_by=self._search.name, dropped=len(rows) - len(good))
 
     async def extract(
         self, items: object, char_limit: object = None, *, in_all: int | None = None
     ) -> ExtractOutcome:
         """Read pages, each cut to `char_limit`; `in_all` bounds them together."""
-        asked = [_url_of(item, index) for index, item in enumerate(_as_list(items)[:MOST_URLS])]
-        if not asked:
+        wanted = [self._wanted(item, index) for index, item in enumerate(_as_list(items)[:MOST_URLS])]
+        if not wanted:
             raise WebError("no URL to read", hint="give at least one URL")
-        readable = list(dict.fromkeys(url for url in asked if isinstance(url, str) and self._readable(url)))
-        documents = match_by_url(readable, await self._extract.extract(readable) if readable else ())
         budget = clamp_budget(char_limit if char_limit is not None else self._char_limit)
         if in_all is not None:
-            budget = min(budget, in_all // len(asked))
-        pages = tuple(self._page(url, documents, budget) for url in asked)
-        return ExtractOutcome(pages=pages, served_by=self._extract.name)
+            budget = min(budget, in_all // len(wanted))
+        asked = {"urls": [each.url for each in wanted], "format": "markdown", "char_limit": budget}
+        try:
+            documents, served_by = await self._read(wanted)
+            short = await self._shortened(documents)
+        except HermesError as error:
+            self._log("web_extract", {"parameters": asked, "error": str(error), "pages_extracted": 0})
+            raise
+        pages = tuple(self._page(each, documents, short, budget) for each in wanted)
+        self._log("web_extract", {"parameters": asked, **_figures(pages, documents, short)})
+        return ExtractOutcome(pages=pages, served_by=served_by)
 
-    def _readable(self, url: str) -> bool:
-        return urlsplit(url).scheme.lower() in self._extract.schemes
+    def _wanted(self, item: object, index: int) -> Wanted:
+        """One input item: text, or a search row passed on as it was."""
+        if isinstance(item, Mapping):
+            item = item.get("url") or item.get("href")
+        if not isinstance(item, str) or not item.strip():
+            return Wanted("", Refusal(f"Invalid URL item at index {index}"))
+        return Wanted(spelled(item), self._gate.judge(item.strip()))
 
-    def _page(self, url: "str | Document", documents: Mapping[str, Document], budget: int) -> ReadPage:
-        document = url if isinstance(url, Document) else documents.get(url)
-        if document is None:
-            reads = ", ".join(f"`{scheme}:`" for scheme in self._extract.schemes)
-            document = Document(
-                url=str(url), error=f"the backend `{self._extract.name}` reads only {reads} addresses"
-            )
+    async def _read(self, wanted: Sequence[Wanted]) -> tuple[dict[str, Document], str]:
+        """The document of each page that may be read, by its URL, and who read them."""
+        allowed = dict.fromkeys(each.url for each in wanted if each.refusal is None)
+        if not allowed:
+            return {}, ""
+        backend = self._extract()
+        readable = [url for url in allowed if _is_readable(url, backend.schemes)]
+        kinds = ", ".join(f"`{scheme}:`" for scheme in backend.schemes)
+        foreign = f"the backend `{backend.name}` reads only {kinds} addresses"
+        documents = {url: Document(url=url, error=foreign) for url in allowed if url not in readable}
+        documents |= match_by_url(readable, _sound(await backend.extract(readable)) if readable else ())
+        served = dict.fromkeys(each.served_by for each in documents.values() if each.served_by)
+        return documents, ", ".join(served) or backend.name
+
+    async def _shortened(self, documents: Mapping[str, Document]) -> dict[str, str]:
+        if self._compressor is None:
+            return {}
+        texts = {
+            url: without_embedded_images(each.content) for url, each in documents.items() if not each.error
+        }
+        # Loaded here because most runs have no compressor.
+        short: dict[str, str] = await discover.module("hermes.tools.web.compressing").shortened(
+            texts, self._compressor, floor=self._compress_floor, strict=self._strict
+        )
+        return short
+
+    def _page(
+        self, wanted: Wanted, documents: Mapping[str, Document], short: Mapping[str, str], budget: int
+    ) -> ReadPage:
+        url, refusal = wanted.url, wanted.refusal
+        document = documents.get(url, Document(url=url))
+        if refusal is None and document.final_url:
+            refusal = self._gate.judge(document.final_url)
+        if refusal is not None:
+            return ReadPage(url=url, title="", content="", error=refusal.reason, blocked=refusal.blocked)
         if document.error is not None:
-            return ReadPage(url=document.url, title=document.title, content="", error=document.error)
-        content = fit(document.content, budget, lambda text: self._archive.keep(document.url, text))
-        return ReadPage(url=document.url, title=document.title, content=content, error=None)
+            return ReadPage(url=url, title=document.title, content="", error=document.error)
+        content = fit(document.content, budget, lambda text: self._archive.keep(url, text), short.get(url))
+        return ReadPage(url=url, title=document.title, content=content, error=None)
 
 
 def clamp_limit(limit: object) -> int:
@@ -137,11 +228,21 @@ def _whole(value: object, default: int) -> int:
         return default
 
 
+def _sound(documents: Sequence[Document]) -> list[Document]:
+    """The documents with texts where texts belong; what has no address belongs nowhere."""
+    return [
+        msgspec.structs.replace(each, title=each.title or "", content=each.content or "")
+        for each in documents
+        if isinstance(each.url, str)
+    ]
+
+
 def match_by_url(asked: Sequence[str], documents: Sequence[Document]) -> dict[str, Document]:
     """Each asked URL with its document, found by URL and never by position."""
-    by_url = {_canonical(document.url): document for document in documents}
+    by_url = {same(document.final_url): document for document in documents if document.final_url}
+    by_url |= {same(document.url): document for document in documents}
     missing = "the backend returned nothing for this address"
-    return {url: by_url.get(_canonical(url)) or Document(url=url, error=missing) for url in asked}
+    return {url: by_url.get(same(url)) or Document(url=url, error=missing) for url in asked}
 
 
 def _as_list(items: object) -> list[object]:
@@ -150,22 +251,49 @@ def _as_list(items: object) -> list[object]:
     return list(items) if isinstance(items, list | tuple) else []
 
 
-def _url_of(item: object, index: int) -> "str | Document":
-    """The URL of one input item: text, or a search row passed on as it was."""
-    if isinstance(item, Mapping):
-        item = item.get("url") or item.get("href")
-    if isinstance(item, str) and item.strip():
-        return item.strip()
-    return Document(url="", error=f"Invalid URL item at index {index}")
+def _is_readable(url: str, schemes: Sequence[str]) -> bool:
+    return (split(url) or ("", ""))[0] in schemes
 
 
-def _has_usable_url(row: SearchRow, schemes: Sequence[str]) -> bool:
-    try:
-        parts = urlsplit(row.url)
-        return parts.scheme.lower() in schemes and bool(parts.netloc or parts.path)
-    except (ValueError, AttributeError, TypeError):
-        return False
+def _figures(
+    pages: Sequence[ReadPage], documents: Mapping[str, Document], short: Mapping[str, str]
+) -> dict[str, Any]:
+    """What a log says of pages."""
+    cut = [
+        {"url": page.url, "original_size": len(documents[page.url].content), "sent_size": len(page.content)}
+        for page in pages
+        if page.url in documents and len(page.content) != len(documents[page.url].content) and not page.error
+    ]
+    return {
+        "error": None,
+        "pages_extracted": sum(page.error is None for page in pages),
+        "pages_truncated": len(cut),
+        "original_response_size": sum(len(each.content) for each in documents.values()),
+        "final_response_size": sum(len(page.content) for page in pages),
+        "truncation_metrics": cut,
+        "processing_applied": ["compressed"] * bool(short) + ["truncated"] * bool(cut),
+    }
 
 
-def _canonical(url: str) -> str:
-    return url.strip().rstrip("/").lower()
+def _problem(row: SearchRow, schemes: Sequence[str], query: Query) -> str:
+    """Why a row is not shown; empty when it is."""
+    if not isinstance(row.url, str) or not row.url:
+        return "a row has no URL"
+    scheme, _, rest = row.url.partition(":")
+    if scheme.lower() not in schemes or not rest.strip("/"):
+        return "a row has a URL of a kind that is not read here"
+    if "[" not in row.url and not query.include_domains and not query.exclude_domains:
+        return ""  # most rows: taking a URL apart costs more than all else that is done with a row
+    parts = split(row.url)
+    if parts is None:
+        return "a row has a URL that is none"
+    host = parts[1]
+    if query.include_domains and not is_within(host, query.include_domains):
+        return f"a row is from `{host}`, which is not one of the wanted domains"
+    if is_within(host, query.exclude_domains):
+        return f"a row is from `{host}`, which is not wanted"
+    return ""
+
+
+def _numbered(row: SearchRow, position: int) -> FoundRow:
+    return FoundRow(row.title or "", row.url, row.description or "", position, row.date or "")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from hermes.protocols import Document, DocumentIndex, SearchRow
+from hermes.protocols import Document, DocumentIndex, Filter, Found, Query, SearchRow
 from hermes.tools.web.backends.base import Backend
 
 
@@ -11,15 +11,16 @@ class LocalDocuments:
 
     name: str = "local"
     schemes: tuple[str, ...] = ("file", "hermes")
+    filters: frozenset[Filter] = frozenset()
 
     def __init__(self, index: Callable[[], DocumentIndex]) -> None:
         self._index = index
 
-    async def search(self, query: str, limit: int) -> Sequence[SearchRow]:
-        return [
-            SearchRow(title=found.title, url=found.url, description=found.passage)
-            for found in self._index().search(query, limit)
-        ]
+    async def search(self, query: Query) -> Found:
+        found = self._index().search(query.text, query.limit)
+        return Found(
+            rows=tuple(SearchRow(title=each.title, url=each.url, description=each.passage) for each in found)
+        )
 
     async def extract(self, urls: Sequence[str]) -> Sequence[Document]:
         return [self._read(url) for url in urls]
@@ -34,7 +35,8 @@ class LocalDocuments:
 BACKEND = Backend(
     name="local",
     title="Local documents",
-    connect=lambda services: LocalDocuments(services.index),
-    available=lambda _services: True,
     rank=100,
+    offered_by=(),
+    schemes=LocalDocuments.schemes,
+    connect=lambda services: LocalDocuments(services.index),
 )

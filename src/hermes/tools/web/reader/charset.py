@@ -46,15 +46,15 @@ _MAGIC = (
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 
 
-def decode(data: bytes, *, declared: bool = False) -> str:
-    """The text of some bytes: byte order mark, declared encoding if asked for, UTF-8, windows-1252.
+def decode(data: bytes, *, declared: bool = False, told: str = "") -> str:
+    """The text of some bytes: byte order mark, `told` encoding, declared if asked for, UTF-8, windows-1252.
 
     Invalid bytes and NULs become U+FFFD. Binary data raises `DocumentError`.
     """
     encoding = _marked(data) or _bare_utf16(data)
     if encoding is None:
         refuse_binary(data)
-        encoding = (_declared(data) if declared else None) or _guessed(data)
+        encoding = _known(told) or (_declared(data) if declared else None) or _guessed(data)
     return data.decode(encoding, "replace").removeprefix("\ufeff").replace("\x00", "\ufffd")
 
 
@@ -81,10 +81,13 @@ def _bare_utf16(data: bytes) -> str | None:
 
 def _declared(data: bytes) -> str | None:
     found = _DECLARED.search(data, 0, _DECLARED_WITHIN)
-    if found is None:
-        return None
+    return _known(found[1].decode("ascii", "replace")) if found else None
+
+
+def _known(label: str) -> str | None:
+    """The codec that a label means, when it is one that text is written in."""
     try:
-        name = codecs.lookup(found[1].decode("ascii")).name
+        name = codecs.lookup(label).name
     except (LookupError, ValueError):
         return None
     name = _WIDER.get(name, name)

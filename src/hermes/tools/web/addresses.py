@@ -1,0 +1,130 @@
+"""Addresses that a model or a page gave: spelled for the wire, told apart, and judged before their use."""
+
+import re
+from collections.abc import Callable, Sequence
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+import msgspec
+
+from hermes.net.sites import matches
+
+Admit = Callable[[str], str | None]
+"""Asked whether an address may be read; gives the reason when it may not."""
+
+_AFTER_SCHEME = re.compile(r"^(https?://)\s+", re.IGNORECASE)
+_WEB = ("http", "https")
+_KEPT = "!#$%&'()*+,/:;=?@[]~"
+_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|xox[abeoprs]-[A-Za-z0-9-]{10,}"
+    r"|AIza[A-Za-z0-9_-]{30,}|pplx-[A-Za-z0-9]{16,}|fc-[a-f0-9]{16,}|A(?:KIA|SIA)[A-Z0-9]{16}|tvly-[A-Za-z0-9-]{12,}"
+    r"|exa_[A-Za-z0-9-]{12,}|hf_[A-Za-z0-9]{16,}|xai-[A-Za-z0-9]{16,}|gsk_[A-Za-z0-9]{16,}|glpat-[A-Za-z0-9_-]{16,}"
+    r"|npm_[A-Za-z0-9]{16,}|sk_(?:live|test)_[A-Za-z0-9]{16,}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+"
+    r")(?![A-Za-z0-9])"
+)
+_TRACKERS = re.compile(r"utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
+_PORTS = {"http": "80", "https": "443"}
+
+
+class Blocked(msgspec.Struct, frozen=True):
+    """A site that the user does not want to be asked, and the rule that says so."""
+
+    host: str
+    rule: str
+    source: str
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why an address is not read."""
+
+    reason: str
+    blocked: Blocked | None = None
+
+
+class Gate:
+    """Judges addresses before a backend sees them.
+
+    `holds_secret` says whether a text repeats a secret that is known here, `rules` are the blocked sites
+    with the place that lists each, and `admit` judges where an address leads.
+    """
+
+    def __init__(
+        self,
+        holds_secret: Callable[[str], bool] = lambda _text: False,
+        rules: Sequence[tuple[str, str]] = (),
+        admit: Admit = lambda _url: None,
+    ) -> None:
+        self._holds_secret = holds_secret
+        self._rules = rules
+        self._admit = admit
+
+    def judge(self, url: str) -> Refusal | None:
+        """Why the address may not be read; None when it may."""
+        parts = split(url)
+        if parts is None:
+            return Refusal("this is no address")
+        scheme, host = parts
+        if any(_TOKEN.search(form) or self._holds_secret(form) for form in _forms(url)):
+            return Refusal("the address holds a key or a token, which would be told to others")
+        if scheme not in _WEB:
+            return None
+        if not host:
+            return Refusal("the address names no host")
+        if "@" in urlsplit(url).netloc:
+            return Refusal("the address holds a user name or a password, which would be told to others")
+        blocked = self.blocked(host)
+        if blocked is not None:
+            return Refusal(f"`{host}` is on the list of blocked sites (`{blocked.rule}`)", blocked)
+        reason = self._admit(url)
+        return Refusal(reason) if reason else None
+
+    def blocked(self, host: str) -> Blocked | None:
+        """The rule that blocks a host; None when none does."""
+        found = next(((rule, source) for rule, source in self._rules if matches(host, rule)), None)
+        return Blocked(host, *found) if found else None
+
+
+def split(url: str) -> tuple[str, str] | None:
+    """The scheme and the host of an address, in lower case; None for what is no address."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme.lower(), parts.hostname or ""
+    except ValueError:
+        return None
+
+
+def spelled(url: str) -> str:
+    """The address in ASCII, as it goes over the wire; escapes that are there stay as they are."""
+    url = _AFTER_SCHEME.sub(r"\1", url.strip())
+    try:
+        parts = urlsplit(url)
+        if parts.scheme.lower() not in _WEB or (url.isascii() and " " not in url):
+            return url
+        host = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
+    except (ValueError, UnicodeError):
+        return url
+    path, query, fragment = (quote(part, safe=_KEPT) for part in (parts.path, parts.query, parts.fragment))
+    return urlunsplit((parts.scheme, host, path, query, fragment))
+
+
+def same(url: str) -> str:
+    """A spelling that tells whether a backend means the page that was asked for."""
+    return spelled(unquote(url)).rstrip("/").lower()
+
+
+def canonical(url: str) -> str:
+    """A spelling in which two results for one page are equal, with or without `www.`, TLS or trackers."""
+    try:
+        parts = urlsplit(spelled(url))
+        port = "" if parts.port is None or str(parts.port) in _PORTS.values() else f":{parts.port}"
+    except ValueError:
+        return url
+    host = (parts.hostname or "").removeprefix("www.")
+    query = [(name, value) for name, value in parse_qsl(parts.query, True) if not _TRACKERS.fullmatch(name)]
+    scheme = "https" if parts.scheme.lower() in _WEB else parts.scheme.lower()
+    return urlunsplit((scheme, f"{host}{port}", parts.path.rstrip("/"), urlencode(sorted(query)), ""))
+
+
+def _forms(url: str) -> tuple[str, ...]:
+    once = unquote(url)
+    return tuple(dict.fromkeys((url, once, unquote(once), spelled(url))))

@@ -1,0 +1,87 @@
+"""A vendor's JSON taken apart without trusting it: what is missing or of another kind is empty."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hermes.protocols import HttpRequest, Query
+
+
+def at(value: Any, *path: str) -> Any:
+    """What lies at a path of keys; None when it ends early."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def items(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; anything else in it is passed over, and what is no list is an empty one."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def text(value: Any) -> str:
+    """A text without surrounding space; a number is written out, anything else is empty."""
+    if isinstance(value, str):
+        return value.strip()
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+
+
+def texts(value: Any) -> list[str]:
+    """The texts of a list that say something; a single text is a list of one."""
+    given = value if isinstance(value, list) else [value]
+    return [said for said in map(text, given) if said]
+
+
+def first_text(item: Mapping[str, Any], *keys: str) -> str:
+    """The first of the keys that says something."""
+    return next(filter(None, (text(item.get(key)) for key in keys)), "")
+
+
+def number(value: Any) -> float | None:
+    """A number, or None."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < float("inf") else None
+
+
+def json_request(
+    url: str, headers: Mapping[str, str], payload: Mapping[str, Any], *, method: str = "POST"
+) -> HttpRequest:
+    """A request that carries JSON; entries that are None or an empty list are left out."""
+    body = {key: value for key, value in payload.items() if value is not None and value != []}
+    return HttpRequest(
+        method,
+        url,
+        headers={"Content-Type": "application/json", "Accept": "application/json", **headers},
+        body=msgspec.json.encode(body),
+    )
+
+
+def with_operators(query: Query) -> str:
+    """The words with domains as the operators `site:` and `-site:`, for engines that know these."""
+    wanted = " OR ".join(f"site:{domain}" for domain in query.include_domains)
+    parts = [query.text, f"({wanted})" if len(query.include_domains) > 1 else wanted]
+    parts += [f"-site:{domain}" for domain in query.exclude_domains]
+    return " ".join(part for part in parts if part)
+
+
+def us_date(day: str) -> str:
+    """A day (YYYY-MM-DD) with its month first, as some vendors want it."""
+    year, month, date = day.split("-")
+    return f"{month}/{date}/{year}"
+
+
+def google_range(query: Query) -> str | None:
+    """The age of results as Google's `tbs` says it; exact days win over `freshness`."""
+    if not query.after and not query.before:
+        return f"qdr:{query.freshness[0]}" if query.freshness else None
+    first = [f"cd_min:{us_date(query.after)}"] if query.after else []
+    last = [f"cd_max:{us_date(query.before)}"] if query.before else []
+    return ",".join(["cdr:1", *first, *last])
+
+
+def unknown_topic(title: str, query: Query) -> tuple[str, ...]:
+    """What is to be said by who knows no topic but news."""
+    if query.topic in (None, "general", "news"):
+        return ()
+    return (f"{title} knows no `topic` but news: {query.topic} was not heeded",)

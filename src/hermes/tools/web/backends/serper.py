@@ -1,0 +1,77 @@
+"""Serper: what Google finds, as JSON."""
+
+from typing import Any
+
+from hermes.errors import BackendSpent, WebError
+from hermes.protocols import Found, HttpRequest, Query, SearchRow
+from hermes.tools.web.backends.base import (
+    Backend,
+    Site,
+    address_option,
+    at,
+    first_text,
+    google_range,
+    items,
+    json_request,
+    key_option,
+    text,
+    unknown_topic,
+    with_operators,
+)
+from hermes.tools.web.filters import EVERY
+
+_BAD_REQUEST = 400
+
+
+def _search_request(site: Site, query: Query) -> HttpRequest:
+    payload = {
+        "q": with_operators(query),
+        "num": query.limit,
+        "gl": query.region.lower() or None,
+        "hl": query.language or None,
+        "tbs": google_range(query),
+    }
+    kind = "news" if query.topic == "news" else "search"
+    key = {"X-API-KEY": site.key.reveal()} if site.key else {}
+    return json_request(f"{site.base_url}/{kind}", key, payload)
+
+
+def _read_search(reply: Any, query: Query) -> Found:
+    rows = tuple(
+        SearchRow(
+            title=text(item.get("title")),
+            url=text(item.get("link")),
+            description=text(item.get("snippet")),
+            date=text(item.get("date")),
+        )
+        for item in items(at(reply, "news" if query.topic == "news" else "organic"))
+    )
+    box = at(reply, "answerBox")
+    answer = first_text(box, "answer", "snippet") if isinstance(box, dict) else ""
+    return Found(rows=rows, answer=answer, notes=unknown_topic("Serper", query))
+
+
+def _read_error(status: int, body: Any) -> WebError | None:
+    words = text(at(body, "message"))
+    if status != _BAD_REQUEST or "credits" not in words.lower():
+        return None
+    return BackendSpent(
+        f"Serper has no credits left (status {status}): {words}",
+        hint="buy some, or choose another backend",
+    )
+
+
+BACKEND = Backend(
+    name="serper",
+    title="Serper",
+    rank=22,
+    extracts=False,
+    options=(
+        key_option("SERPER_API_KEY", title="Serper", url="https://serper.dev/api-keys"),
+        address_option("https://google.serper.dev", "SERPER_BASE_URL"),
+    ),
+    filters=EVERY,
+    search_request=_search_request,
+    read_search=_read_search,
+    read_error=_read_error,
+)

@@ -1,0 +1,102 @@
+"""Tavily: search and page text for programs. It also answers a little without a key, when it is chosen."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hermes.protocols import Document, Found, HttpRequest, Query, SearchRow
+from hermes.tools.web.backends.base import (
+    Backend,
+    Site,
+    address_option,
+    at,
+    first_text,
+    items,
+    json_request,
+    key_option,
+    number,
+    text,
+    texts,
+)
+
+MOST_RESULTS = 20
+MOST_PAGES = 20
+
+
+def _headers(site: Site) -> dict[str, str]:
+    return site.bearer() or {"X-Tavily-Access-Mode": "keyless"}
+
+
+def _search_request(site: Site, query: Query) -> HttpRequest:
+    payload = {
+        "query": query.text,
+        "max_results": min(query.limit, MOST_RESULTS),
+        "include_raw_content": False,
+        "include_images": False,
+        "topic": query.topic,
+        "time_range": None if query.after else query.freshness,
+        "start_date": query.after or None,
+        "end_date": query.before or None,
+        "include_domains": list(query.include_domains),
+        "exclude_domains": list(query.exclude_domains),
+    }
+    return json_request(f"{site.base_url}/search", _headers(site), payload)
+
+
+def _read_search(reply: Any, _query: Query) -> Found:
+    rows = tuple(
+        SearchRow(
+            title=text(item.get("title")),
+            url=text(item.get("url")),
+            description=text(item.get("content")),
+            date=text(item.get("published_date")),
+            score=number(item.get("score")),
+        )
+        for item in items(at(reply, "results"))
+    )
+    return Found(rows=rows, answer=text(at(reply, "answer")))
+
+
+def _extract_request(site: Site, urls: Sequence[str]) -> HttpRequest:
+    payload = {"urls": list(urls), "include_images": False, "format": "markdown"}
+    return json_request(f"{site.base_url}/extract", _headers(site), payload)
+
+
+def _read_extract(reply: Any, urls: Sequence[str]) -> list[Document]:
+    only = urls[0] if len(urls) == 1 else ""
+    read = [
+        Document(
+            url=text(item.get("url")) or only,
+            title=text(item.get("title")),
+            content=first_text(item, "raw_content", "content"),
+        )
+        for item in items(at(reply, "results"))
+    ]
+    failed = [
+        Document(url=text(item.get("url")), error=f"Tavily could not read the page: {_why(item)}")
+        for item in items(at(reply, "failed_results"))
+    ]
+    named = [
+        Document(url=url, error="Tavily could not read the page") for url in texts(at(reply, "failed_urls"))
+    ]
+    return read + failed + named
+
+
+def _why(item: dict[str, Any]) -> str:
+    return text(item.get("error")) or "no reason is given"
+
+
+BACKEND = Backend(
+    name="tavily",
+    title="Tavily",
+    rank=10,
+    options=(
+        key_option("TAVILY_API_KEY", title="Tavily", url="https://app.tavily.com/home", required=False),
+        address_option("https://api.tavily.com", "TAVILY_BASE_URL"),
+    ),
+    filters=frozenset({"freshness", "after", "before", "include_domains", "exclude_domains", "topic"}),
+    search_request=_search_request,
+    read_search=_read_search,
+    extract_request=_extract_request,
+    read_extract=_read_extract,
+    extract_batch=MOST_PAGES,
+)

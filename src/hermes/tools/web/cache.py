@@ -1,0 +1,190 @@
+"""What was found and read lately, in SQLite; and equal questions at the same time asked once."""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from sqlite3 import Connection
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from hermes.errors import HermesError, StoreError
+from hermes.net.sites import matches
+from hermes.protocols import Document, Found, Query, WebBackend
+from hermes.store.database import Database, fetch
+from hermes.store.schema import Schema
+from hermes.tools.web.addresses import split
+
+CACHE = Schema(
+    noun="the web cache",
+    steps=(
+        (
+            """
+            CREATE TABLE answers (
+                key TEXT PRIMARY KEY, size INTEGER NOT NULL, value BLOB NOT NULL, expires REAL NOT NULL
+            ) WITHOUT ROWID
+            """,
+            "CREATE INDEX answers_by_age ON answers (expires)",
+        ),
+    ),
+)
+MOST_ENTRIES = 2_000
+LARGEST_ENTRY = 2_000_000
+_DROP_OLDEST = "DELETE FROM answers WHERE key IN (SELECT key FROM answers ORDER BY expires LIMIT ?)"
+
+T = TypeVar("T")
+
+
+class Cache:
+    """Answers by key, each for `seconds`. Nobody's work depends on it: no call raises."""
+
+    def __init__(self, path: str, seconds: float, clock: Callable[[], float]) -> None:
+        self._path = path
+        self._seconds = seconds
+        self._clock = clock
+        self._database: Database | None = None
+        self._is_broken = False
+
+    def get(self, key: str, kind: type[T], size: int = 0) -> T | None:
+        """The answer of a key that was made for at least this size; None when there is none."""
+        query = "SELECT value FROM answers WHERE key = ? AND size >= ? AND expires > ?"
+        now = self._clock()
+        rows = self._try(lambda db: db.read(lambda c: fetch(c, tuple[bytes], query, key, size, now)))
+        try:
+            return msgspec.json.decode(rows[0][0], type=kind) if rows else None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+
+    def put(self, key: str, value: object, size: int = 0) -> None:
+        data = msgspec.json.encode(value)
+        now = self._clock()
+        if len(data) > LARGEST_ENTRY:
+            return
+
+        def insert(db: Connection) -> None:
+            db.execute("DELETE FROM answers WHERE expires <= ?", (now,))
+            db.execute(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", (key, size, data, now + self._seconds)
+            )
+            (count,) = db.execute("SELECT count(*) FROM answers").fetchone()
+            if count > MOST_ENTRIES:
+                db.execute(_DROP_OLDEST, (count - MOST_ENTRIES,))
+
+        self._try(lambda database: database.write(insert))
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _try(self, act: Callable[[Database], T]) -> T | None:
+        if self._is_broken:
+            return None
+        try:
+            if self._database is None:
+                self._database = Database(self._path, CACHE, self._clock)
+            return act(self._database)
+        except StoreError:
+            self.close()
+            self._is_broken = True
+            return None
+
+
+class Shared(Generic[T]):
+    """Equal calls at the same time are one call. Whoever came first makes it, and the others get its outcome.
+
+    When the first one leaves before it has an outcome, the next one makes the call.
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[Hashable, asyncio.Future[T | None]] = {}
+
+    async def call(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> T:
+        while (running := self._calls.get(key)) is not None:
+            await asyncio.wait([running])
+            outcome = running.result()
+            if outcome is not None:
+                return outcome
+        return await self._make(key, work)
+
+    async def _make(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> T:
+        call: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
+        self._calls[key] = call
+        try:
+            outcome = await work()
+        except HermesError as error:
+            call.set_exception(error)
+            call.exception()  # who made the call sees it, whether others wait or not
+            raise
+        else:
+            call.set_result(outcome)
+            return outcome
+        finally:
+            del self._calls[key]
+            if not call.done():
+                call.set_result(None)
+
+
+class Cached:
+    """A backend with a memory: only what was found is kept, and only for addresses of the open web.
+
+    `identity` tells this backend from another one of its name, such as one with another address.
+    """
+
+    def __init__(
+        self, backend: WebBackend, cache: Cache | None, identity: str, exempt: Sequence[str] = ()
+    ) -> None:
+        self.name = backend.name
+        self.schemes = backend.schemes
+        self.filters = backend.filters
+        self._backend = backend
+        self._cache = cache
+        self._identity = identity
+        self._exempt = exempt
+        self._searches: Shared[Found] = Shared()
+        self._readings: Shared[Sequence[Document]] = Shared()
+
+    async def search(self, query: Query) -> Found:
+        if self._cache is None:
+            return await self._searches.call(query, lambda: self._backend.search(query))
+        words = " ".join(query.text.split()).casefold()
+        key = self._key("search", msgspec.structs.replace(query, text=words, limit=0))
+        kept = self._cache.get(key, Found, query.limit)
+        if kept is not None:
+            return msgspec.structs.replace(kept, rows=kept.rows[: query.limit])
+        found = await self._searches.call((key, query.limit), lambda: self._backend.search(query))
+        if found.rows or found.answer:
+            self._cache.put(key, found, query.limit)
+        return found
+
+    async def extract(self, urls: Sequence[str]) -> Sequence[Document]:
+        kept = {url: document for url in urls if (document := self._kept(url)) is not None}
+        left = tuple(url for url in urls if url not in kept)
+        if not left:
+            return list(kept.values())
+        read = await self._readings.call(left, lambda: self._backend.extract(left))
+        for document in read:
+            if self._cache and document.error is None and document.content and self._may_keep(document.url):
+                self._cache.put(self._key("page", document.url), document)
+        return [*kept.values(), *read]
+
+    def _kept(self, url: str) -> Document | None:
+        if self._cache is None or not self._may_keep(url):
+            return None
+        return self._cache.get(self._key("page", url), Document)
+
+    def _may_keep(self, url: str) -> bool:
+        _, host = split(url) or ("", "")
+        return "." in host and not _is_near(host) and not any(matches(host, rule) for rule in self._exempt)
+
+    def _key(self, kind: str, asked: Any) -> str:
+        return hashlib.sha256(msgspec.json.encode([kind, self.name, self._identity, asked])).hexdigest()
+
+
+def _is_near(host: str) -> bool:
+    """Whether a host is an address in figures, or a name of the local network."""
+    return (
+        host.replace(".", "").isdigit()
+        or ":" in host
+        or host.endswith((".local", ".lan", ".internal", ".home"))
+    )

@@ -1,0 +1,190 @@
+"""A backend that has a server: its pure functions with the wire between them, and its failures told."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from hermes.errors import BackendDown, BackendRefused, BackendSpent, HttpStatus, NetError, TooLarge, WebError
+from hermes.events import RetryWaiting
+from hermes.protocols import Deadlines, Document, Found, HttpRequest, Query
+from hermes.tools.web.backends.base import Backend, Sent, Services, Site
+from hermes.tools.web.options import site_of
+from hermes.transports.base.told import Failure, Told, read_told
+
+LONGEST_WAIT = 2.0
+"""Seconds that a server may ask a search to wait; a longer wait is told at once."""
+REDACTED = "[redacted]"
+_REFUSED = frozenset({401, 403})
+_SPENT = frozenset({402, 429, 432, 433})
+_SERVER_ERROR = 500
+_TIMED_OUT = 408
+_UNSET = Deadlines()
+
+T = TypeVar("T")
+
+
+class HttpBackend:
+    """A `WebBackend` over the functions of a `Backend`."""
+
+    def __init__(self, backend: Backend, site: Site, services: Services) -> None:
+        self.name = backend.name
+        self.schemes = backend.schemes
+        self.filters = backend.filters
+        self._backend = backend
+        self._site = site
+        self._services = services
+
+    async def search(self, query: Query) -> Found:
+        ask, read = self._backend.search_request, self._backend.read_search
+        if ask is None or read is None:
+            raise WebError(f"{self._backend.title} does not search")
+        try:
+            reply = await self._exchange(ask(self._site, query))
+        except WebError as error:
+            if self._says_nothing_found(error.__cause__):
+                return Found()
+            raise
+        return self._understood(lambda: read(reply, query))
+
+    def _says_nothing_found(self, cause: BaseException | None) -> bool:
+        is_empty = self._backend.is_empty
+        if is_empty is None or not isinstance(cause, HttpStatus):
+            return False
+        return is_empty(cause.status, _json_or_text(cause.body.decode(errors="replace")))
+
+    async def extract(self, urls: Sequence[str]) -> Sequence[Document]:
+        size = self._backend.extract_batch
+        batches = [urls[start : start + size] for start in range(0, len(urls), size)]
+        read = await asyncio.gather(*map(self._pages, batches))
+        return [document for batch in read for document in batch]
+
+    async def _pages(self, urls: Sequence[str]) -> Sequence[Document]:
+        """One batch. Its failure is the failure of its pages, and of no others."""
+        ask, read = self._backend.extract_request, self._backend.read_extract
+        if ask is None or read is None:
+            raise WebError(f"{self._backend.title} reads no pages")
+        try:
+            reply = await self._exchange(ask(self._site, urls))
+            return self._understood(lambda: read(reply, urls))
+        except WebError as error:
+            down = isinstance(error, BackendDown)
+            return [Document(url=url, error=str(error), elsewhere=down) for url in urls]
+
+    def _understood(self, read: Callable[[], T]) -> T:
+        """What a reply means. What a vendor says in it may repeat the key."""
+        try:
+            return read()
+        except WebError as error:
+            raise self._told(error) from None
+
+    async def _exchange(self, request: HttpRequest) -> Any:
+        if request.deadlines == _UNSET:
+            request = msgspec.structs.replace(request, deadlines=self._backend.deadlines)
+        began = time.monotonic()
+        outcome = "cancelled"
+        try:
+            async with self._services.wire().open(request, _may_wait) as reply:
+                body = await reply.read()
+            outcome = f"{reply.status}, {len(body)} bytes"
+            return self._decoded(body)
+        except NetError as error:
+            failure = self._told(self._failure(error))
+            outcome = str(failure)
+            raise failure from error
+        finally:
+            if self._services.watch is not None:
+                self._services.watch(self._sent(request, time.monotonic() - began, outcome))
+
+    def _decoded(self, body: bytes) -> Any:
+        try:
+            reply = msgspec.json.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            reply = None
+        if isinstance(reply, dict | list):
+            return reply
+        raise BackendDown(
+            f"{self._backend.title} answered with something that is not JSON",
+            hint=f"check the address that is set for `{self.name}`",
+        )
+
+    def _failure(self, error: NetError) -> WebError:
+        title = self._backend.title
+        if not isinstance(error, HttpStatus):
+            kind = WebError if isinstance(error, TooLarge) else BackendDown
+            return kind(f"{title} gave no answer: {error}", hint=error.hint)
+        said = self._redacted(error.body.decode(errors="replace"))
+        if self._backend.read_error is not None:
+            own = self._backend.read_error(error.status, _json_or_text(said))
+            if own is not None:
+                return own
+        return self._by_status(error, said)
+
+    def _by_status(self, error: HttpStatus, said: str) -> WebError:
+        title, status = self._backend.title, error.status
+        failure = Failure(status, _read_told(said), error.retry_after)
+        if status in _REFUSED:
+            return self._refused(failure)
+        if status in _SPENT:
+            lead = f"{title} is asked too often, or its plan is used up"
+            return BackendSpent(failure.message(lead), retry_after=error.retry_after)
+        if status >= _SERVER_ERROR or status == _TIMED_OUT:
+            return BackendDown(failure.message(f"{title} is in trouble"))
+        return WebError(failure.message(f"{title} rejects the request"), hint=error.hint)
+
+    def _refused(self, failure: Failure) -> WebError:
+        variables = " or ".join(
+            f"`{name}`" for option in self._backend.options if option.secret for name in option.env
+        )
+        if not variables:
+            return BackendRefused(failure.message(f"{self._backend.title} refuses the request"))
+        if self._site.key is None:
+            lead = f"{self._backend.title} wants a key"
+            return BackendRefused(failure.message(lead), hint=f"set {variables}")
+        lead = f"{self._backend.title} refuses the key"
+        return BackendRefused(failure.message(lead), hint=f"check {variables}")
+
+    def _told(self, error: WebError) -> WebError:
+        """The error without the key."""
+        error.args = (self._redacted(str(error)),)
+        return error
+
+    def _redacted(self, words: str) -> str:
+        secret = self._site.key.reveal() if self._site.key else ""
+        return self._services.redact(words.replace(secret, REDACTED) if secret else words)
+
+    def _sent(self, request: HttpRequest, seconds: float, outcome: str) -> Sent:
+        return Sent(
+            backend=self.name,
+            method=request.method,
+            url=self._redacted(request.url),
+            headers={name: self._redacted(value) for name, value in request.headers.items()},
+            body=self._redacted(request.body.decode(errors="replace")),
+            seconds=seconds,
+            outcome=outcome,
+        )
+
+
+def connect(backend: Backend, services: Services) -> HttpBackend:
+    """The backend with its server; raises `ConfigError` for what it lacks."""
+    site = site_of(backend, services)
+    refined = backend if backend.refine is None else backend.refine(site)
+    return HttpBackend(refined, site, services)
+
+
+def _may_wait(_error: NetError, waiting: RetryWaiting) -> bool:
+    return waiting.seconds <= LONGEST_WAIT
+
+
+def _json_or_text(body: str) -> Any:
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return body
+
+
+def _read_told(body: str) -> Told:
+    """What an error body says; a page for people says nothing here."""
+    return read_told(b"{}" if body.lstrip().startswith("<") else body.encode())

@@ -1,0 +1,42 @@
+"""Blocking code of others, run in a thread that nobody has to wait for."""
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def in_thread(work: Callable[[], T], seconds: float) -> T:
+    """What `work` gives, or what it raises; `TimeoutError` after so many seconds.
+
+    Each call has a thread of its own: one that hangs is left behind, and keeps neither the next call nor
+    the end of the program waiting.
+    """
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[T] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def tell(result: T | None, error: BaseException | None) -> None:
+        if outcome.done():
+            return
+        if error is not None:
+            outcome.set_exception(error)
+        else:
+            outcome.set_result(result)  # type: ignore[arg-type]
+
+    def run() -> None:
+        result, failure = None, None
+        try:
+            result = context.run(work)
+        except Exception as error:  # noqa: BLE001 - it is raised again where the call is waited for
+            failure = error
+        with suppress(RuntimeError):  # the loop has ended, and with it who asked
+            loop.call_soon_threadsafe(tell, result, failure)
+
+    threading.Thread(target=run, daemon=True).start()
+    async with asyncio.timeout(seconds):
+        return await outcome

@@ -1,0 +1,140 @@
+"""Setting up a backend by questions, and what doctor then says of it."""
+
+import asyncio
+import io
+
+import pytest
+
+from hermes.app.services import Services
+from hermes.cli._shell import run
+from hermes.config import load
+from hermes.errors import BackendDown, NotConfigured
+
+KEY = "secret-value-0123456789"
+
+
+@pytest.fixture
+def hermes(tmp_path, monkeypatch, capfd):
+    tmp_path.chmod(0o700)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    for name in ("CUSTOM_SEARCH_API_KEY", "EXA_API_KEY", "TAVILY_API_KEY", "SEARXNG_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*words, stdin=""):
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        code = run(list(words))
+        out, err = capfd.readouterr()
+        assert KEY not in out + err
+        return code, out, err
+
+    return call
+
+
+def settings(tmp_path):
+    return load({"HERMES_HOME": str(tmp_path)})
+
+
+def test_a_blank_answer_takes_the_default_and_the_key_goes_to_the_env_file(hermes, tmp_path):
+    code, _, err = hermes("tools", "setup", "custom", stdin=f"{KEY}\nhttps://api.example/v1\n\n")
+    assert code == 0
+    config = settings(tmp_path)
+    assert (config.web.backend, config.web.custom_base_url, config.web.custom_model) == (
+        "custom",
+        "https://api.example/v1",
+        "sonar",
+    )
+    assert config.environment.lookup("CUSTOM_SEARCH_API_KEY") == KEY
+    assert KEY not in (tmp_path / "config.yaml").read_text()
+    assert "`custom` is set as `web.backend`" in err
+
+
+def test_a_blank_answer_keeps_what_is_set(hermes, tmp_path):
+    hermes("tools", "setup", "custom", stdin=f"{KEY}\nhttps://one.example\nother-model\n")
+    hermes("tools", "setup", "custom", stdin="\n\n\n")
+    config = settings(tmp_path)
+    assert (config.web.custom_base_url, config.web.custom_model) == ("https://one.example", "other-model")
+    assert config.environment.lookup("CUSTOM_SEARCH_API_KEY") == KEY
+
+
+def test_the_backend_itself_is_asked_for(hermes, tmp_path):
+    _, _, err = hermes("tools", "setup", stdin="searxng\nhttp://127.0.0.1:1\n")
+    assert "SearXNG" in err
+    assert settings(tmp_path).web.backend == "searxng"
+    assert settings(tmp_path).environment.lookup("SEARXNG_URL") == "http://127.0.0.1:1"
+
+
+def test_what_is_still_missing_is_said(hermes):
+    _, _, err = hermes("tools", "setup", "exa", stdin="\n")
+    assert "Exa still needs an API key" in err
+
+
+def test_an_unknown_backend_offers_the_nearest(hermes):
+    code, _, err = hermes("tools", "setup", "exxa")
+    assert code == 2
+    assert "did you mean `exa`" in err
+
+
+def test_tools_are_still_listed(hermes):
+    assert "web_search" in hermes("tools")[1]
+    assert hermes("tools", "--json")[1].startswith("{")
+
+
+def test_doctor_names_who_searches_and_who_reads_and_never_a_key(hermes):
+    hermes("tools", "setup", "custom", stdin=f"{KEY}\nhttps://api.example/v1\n\n")
+    _, out, _ = hermes("doctor", "--offline")
+    assert "✓ search: custom" in out
+    assert "✓ extract: custom" in out
+    assert "Using custom backend: https://api.example/v1 (model: sonar)" in out
+
+
+def test_doctor_says_what_the_chosen_one_lacks(hermes):
+    hermes("config", "set", "web.backend", "exa")
+    code, out, _ = hermes("doctor", "--offline")
+    assert code == 1
+    assert "✗ search: the web backend `exa` needs an API key: `EXA_API_KEY` is not set" in out
+
+
+def test_doctor_warns_of_who_would_be_passed_over_and_of_options_for_nobody(hermes, tmp_path):
+    (tmp_path / "config.yaml").write_text("web:\n  failover: [exa, local]\n  exxa:\n    model: x\n")
+    _, out, _ = hermes("doctor", "--offline")
+    assert "! search: exa, then local" in out
+    assert "`exa` is passed over" in out
+    assert "`web.exxa` holds options of a web backend that is not there" in out
+
+
+def test_doctor_tells_of_a_backend_file_that_cannot_be_loaded(hermes, tmp_path):
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "broken.py").write_text("nonsense(")
+    _, out, _ = hermes("doctor", "--offline")
+    assert "! web backends:" in out
+    assert "broken.py:1" in out
+
+
+def refused(tmp_path, **environ):
+    services = Services(load({"HERMES_HOME": str(tmp_path), **environ}))
+    try:
+        asyncio.run(services.web.search("q"))
+    finally:
+        asyncio.run(services.close())
+
+
+def test_a_stored_key_goes_to_its_vendor_and_to_no_other_host(hermes, tmp_path):
+    hermes("config", "set", "EXA_API_KEY", stdin=f"{KEY}\n")
+    hermes("config", "set", "web.backend", "exa")
+    with pytest.raises(NotConfigured, match=r"stored for `api\.exa\.ai` and was not sent to `evil\.example`"):
+        refused(tmp_path, EXA_BASE_URL="https://evil.example")
+    with pytest.raises(BackendDown, match=r"127\.0\.0\.1"):
+        refused(
+            tmp_path / "other", EXA_BASE_URL="http://127.0.0.1:1", EXA_API_KEY=KEY, HERMES_WEB_BACKEND="exa"
+        )
+
+
+def test_a_key_that_is_set_with_an_address_is_for_that_address(hermes, tmp_path):
+    hermes("tools", "setup", "custom", stdin=f"{KEY}\nhttps://one.example\n\n")
+    hermes("config", "set", "web.custom_base_url", "https://two.example")
+    with pytest.raises(NotConfigured, match=r"stored for `one\.example` and was not sent to `two\.example`"):
+        refused(tmp_path)
+    hermes("config", "set", "CUSTOM_SEARCH_API_KEY", stdin=f"{KEY}\n")
+    services = Services(load({"HERMES_HOME": str(tmp_path)}))
+    services.admit_key("CUSTOM_SEARCH_API_KEY", "https://two.example", "")
+    asyncio.run(services.close())
