@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from bench import server
 from bench.calls import measure_call, measure_chunk, measure_concurrency
 from bench.convert import measure_convert
+from bench.hooks import measure_hooks
 from bench.install import measure_install
 from bench.measure import Figure, Plan
 from bench.reading import measure_guard, measure_pages
@@ -27,6 +28,7 @@ MEASURES: dict[str, Callable[[Plan], list[Figure]]] = {
     "convert": measure_convert,
     "concurrency": measure_concurrency,
     "turn": measure_turn,
+    "hooks": measure_hooks,
     "web": measure_web,
     "guard": measure_guard,
     "pages": measure_pages,

@@ -164,7 +164,8 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     quirks: Callable[[dict[str, Any], Request], dict[str, Any]] | None = None
     """The last word on a payload: the fields it wants beside the protocol's, or instead of them.
 
-    `extra_headers` among them are sent as headers. The messages are not its business.
+    `extra_headers` among them are sent as headers, `extra_body` as fields of the body. The messages
+    are not its business.
     """
     refine: Callable[["Endpoint"], "Endpoint"] | None = None
     """What follows from the model, the address or the kind of key: another protocol, other limits."""

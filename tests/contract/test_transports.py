@@ -223,6 +223,22 @@ def test_what_is_said_is_encoded_last_and_extra_headers_are_headers(name):
 
 
 @every_wire
+def test_extra_body_is_merged_into_the_body_and_wins(name):
+    transport = new_transport(name)
+    kwargs = transport.build_kwargs(ask(name, [HI]), provider(name))
+    growing = WIRES[name].growing
+    http = transport.encode(kwargs | {"extra_body": {"metadata": {"own": True}}}, endpoint(name))
+    plain = json.loads(transport.encode(kwargs, endpoint(name)).body)
+    assert json.loads(http.body) == plain | {"metadata": {"own": True}}
+    other = transport.encode(kwargs | {"extra_body": {growing: []}}, endpoint(name))
+    assert json.loads(other.body)[growing] == []
+    assert (
+        transport.encode(kwargs | {"extra_body": None}, endpoint(name)).body
+        == transport.encode(kwargs, endpoint(name)).body
+    )
+
+
+@every_wire
 def test_a_quirk_has_the_last_word_on_every_field_but_what_is_said(name):
     quirky = provider(name, quirks=lambda kwargs, request: {**kwargs, "own": len(request.messages)})
     kwargs = new_transport(name).build_kwargs(ask(name, [HI]), quirky)

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from hermes.agent.cost import in_dollars
 from hermes.agent.occasion import Attempt, Occasion, as_dict
 from hermes.errors import Block, HermesError, HttpStatus, InvalidResponse, ModelError
 from hermes.hooks import HookHost, Rewritten
@@ -51,14 +52,16 @@ class WatchedAttempt:
                 lambda: self._failed(told, rewritten, failure) | {"reason": "interrupted"},
             )
             raise
-        except SystemExit as error:
-            blocked = Block(f"a plugin ended the call: {error!r}", code="plugin_exit")
-            await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, blocked))
-            raise blocked from error
+        except KeyboardInterrupt:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever a plugin makes of a failure is told and raised
             explained = error if isinstance(error, HermesError) else _own(error)
             await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, explained))
             raise explained from explained.__cause__
+        except BaseException as error:  # a plugin's own code may raise anything
+            blocked = Block(f"a plugin ended the call: {error!r}", code="plugin_exit")
+            await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, blocked))
+            raise blocked from error
         await self._hooks.emit("post_api_request", lambda: self._after(told, rewritten, response))
         return response
 
@@ -93,6 +96,7 @@ class WatchedAttempt:
             "response_model": (response.provider_data or {}).get("model") or told["model"],
             "response": sanitised(response, self._hooks.redact),
             "usage": _usage(response.usage),
+            "cost": in_dollars(told["provider"], told["model"], response.usage) if response.usage else None,
             "assistant_message": as_dict(
                 Message("assistant", response.content, tuple(response.tool_calls or ()))
             ),

@@ -227,7 +227,9 @@ class ToolRunner:
             return _error(str(error), type(error).__name__)
         except TimeoutError as error:
             return _error(str(error) or "it took too long", "tool_timeout", "timeout")
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - its own fault is no reason to lose its siblings
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - its own fault is no reason to lose its siblings
             return _error(f"the tool is broken: {type(error).__name__}: {error}", type(error).__name__)
         finally:
             progress.reset(told)

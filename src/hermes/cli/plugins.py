@@ -70,10 +70,7 @@ def list_plugins(as_json: bool) -> None:
     """List the plugins there are; those that are enabled are loaded, no other is."""
     config = read_settings()
     found = found_plugins(config, working_folder())
-    rows = [
-        _row(one, record)
-        for one, record in zip(found, load_found(found, config.plugins).plugins, strict=True)
-    ]
+    rows = [_row(one, record) for one, record in zip(found, load_found(found, config).plugins, strict=True)]
     if as_json:
         show_json({"mode": config.plugins.mode, "plugins": rows})
         return
@@ -208,7 +205,7 @@ def check(target: str, as_json: bool) -> int:
     alone = msgspec.structs.replace(
         config.plugins, enabled=(found.key,), disabled=(), mode="full", entries={}
     )
-    loaded = load_found([found], alone)
+    loaded = load_found([found], msgspec.structs.replace(config, plugins=alone))
     (record,) = loaded.plugins
     if as_json:
         show_json({"ok": record.state == "enabled", "plugin": _row(found, record)})

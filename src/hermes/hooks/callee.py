@@ -94,6 +94,8 @@ class Callee:
 
     def is_left_out(self) -> bool:
         """Whether it failed too often lately; one that must not be passed over raises `Block` instead."""
+        if self._circuit.is_closed:
+            return False
         with self._lock:
             if self._circuit.allows():
                 return False
@@ -112,8 +114,9 @@ class Callee:
         return {name: value for name, value in arguments.items() if name in self._takes}
 
     def began(self) -> None:
-        with self._lock:
-            self._circuit.begin()
+        if not self._circuit.is_closed:
+            with self._lock:
+                self._circuit.begin()
 
     def ended(self, seconds: float) -> None:
         """Count a call that came to its own end."""
@@ -122,8 +125,9 @@ class Callee:
             self._times.append(seconds)
 
     def succeeded(self) -> None:
-        with self._lock:
-            self._circuit.succeeded()
+        if not self._circuit.is_closed:
+            with self._lock:
+                self._circuit.succeeded()
 
     def failed(self, error: BaseException) -> None:
         """Count a failure of its own, and say it once."""
@@ -206,8 +210,13 @@ class Circuit:
         self._probing = False
 
     @property
+    def is_closed(self) -> bool:
+        """Whether all is well; asked before every call, so without a lock."""
+        return self._opened_at is None
+
+    @property
     def state(self) -> str:
-        if self._opened_at is None:
+        if self.is_closed:
             return "closed"
         return "half-open" if self._probing else "open"
 

@@ -1,7 +1,6 @@
 """Callbacks that wrap the doing: nested, each with one way on, and nothing done twice."""
 
 import asyncio
-import inspect
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -180,6 +179,11 @@ class Execution:
         self._payload_name = PAYLOADS[kind]
         self._original_name = f"original_{self._payload_name}"
         self._context = context
+        self._common = {
+            "telemetry_schema_version": OBSERVER_SCHEMA,
+            "middleware_schema_version": MIDDLEWARE_SCHEMA,
+            **context,
+        }
         self._workers = workers
         self._clock = clock
         self._watch: Watch[Frame] = Watch(min(callee.timeout for callee in callees), self._expire)
@@ -221,7 +225,7 @@ class Execution:
         frame.task = asyncio.current_task()
         try:
             value = await frame.callee.callback(**self._arguments(frame, next_call))
-            if inspect.isawaitable(value):
+            if hasattr(value, "__await__"):
                 value = await value
         except BaseException as error:  # noqa: BLE001 - every outcome of a callback has its rule
             frame.close()
@@ -268,7 +272,7 @@ class Execution:
         frame.stay = stay
         try:
             value = frame.callee.callback(**self._arguments(frame, next_call))
-            if inspect.isawaitable(value):
+            if hasattr(value, "__await__"):
                 value = stay.wait_for(value)
         except BaseException as error:  # noqa: BLE001 - every outcome of a callback has its rule
             frame.close()
@@ -287,13 +291,7 @@ class Execution:
         return self._onward(index + 1, payload, stay) if outcome is _NOT_DONE else outcome
 
     def _arguments(self, frame: Frame, next_call: Callable[..., Any]) -> dict[str, Any]:
-        arguments = {
-            "telemetry_schema_version": OBSERVER_SCHEMA,
-            "middleware_schema_version": MIDDLEWARE_SCHEMA,
-            **self._context,
-            self._payload_name: frame.given,
-            "next_call": next_call,
-        }
+        arguments = {**self._common, self._payload_name: frame.given, "next_call": next_call}
         if frame.callee.takes(self._original_name):
             arguments[self._original_name] = copied(self._original)
         return frame.callee.fitting(arguments)

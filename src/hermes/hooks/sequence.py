@@ -1,7 +1,6 @@
 """Callbacks called one after the other: those that are not async share a stay in one thread."""
 
 import asyncio
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -83,13 +82,15 @@ class Round:
         call = self._begin(index, None)
         try:
             value = await callee.callback(**callee.fitting(self._arguments(callee)))
-            if inspect.isawaitable(value):
+            if hasattr(value, "__await__"):
                 value = await value
         except asyncio.CancelledError:
             call.end()
             if not call.is_expired or call.task is None or call.task.uncancel() > 0:
                 raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own code, and it may raise anything
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a plugin's own code, and it may raise anything
             call.end()
             self._failed(callee, error)
         else:
@@ -119,9 +120,11 @@ class Round:
     def _called(self, callee: Callee, call: _Call, stay: Stay) -> None:
         try:
             value = callee.callback(**callee.fitting(self._arguments(callee)))
-            if inspect.isawaitable(value):
+            if hasattr(value, "__await__"):
                 value = stay.wait_for(value)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own code, and it may raise anything
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a plugin's own code, and it may raise anything
             call.end()
             if not call.is_expired:
                 self._failed(callee, error)

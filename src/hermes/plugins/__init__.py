@@ -14,6 +14,8 @@ lending       what a running agent lends to plugins
 typed         the same contract with types: `plugin`, `LLMRequest`, `ToolCall`, …
 scaffold      a new plugin with a passing test
 testing       a harness for who writes one
+
+Those that come with Hermes are folders beside these: `otel`, `budget`, `redact`, `replay_log`.
 """
 
 from hermes.hooks import Block, Breaker

@@ -9,7 +9,7 @@ import msgspec
 
 from hermes import discover
 from hermes.config import PluginEntry
-from hermes.errors import NotAllowed
+from hermes.errors import NotAllowed, PluginError
 from hermes.hooks import Breaker, Options, Registration
 from hermes.plugins.capabilities import INJECT_MESSAGES, OVERRIDE_TOOLS, only_observes
 from hermes.plugins.lending import Lender
@@ -93,13 +93,27 @@ class Rights(msgspec.Struct, frozen=True, kw_only=True):
         return self.is_bundled or self.entry.allow_tool_override or OVERRIDE_TOOLS in self.capabilities
 
 
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where plugins run: the Hermes home, and a filter for every secret that the settings know."""
+
+    home: str = ""
+    redact: Callable[[str], str] = str
+
+
 class Context:
     """One plugin's way into Hermes. What it registers counts once its `register` has returned."""
 
     profile_name = "default"
 
     def __init__(
-        self, key: str, manifest: Manifest, rights: Rights, lender: Lender, *, others: Collected
+        self,
+        key: str,
+        manifest: Manifest,
+        rights: Rights,
+        lender: Lender,
+        *,
+        others: Collected,
+        around: Surroundings | None = None,
     ) -> None:
         self.key = key
         self.manifest = manifest
@@ -108,11 +122,25 @@ class Context:
         self._rights = rights
         self._lender = lender
         self._others = others
+        self._around = around or Surroundings()
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """The plugin's own settings: `plugins.entries.KEY.settings` in config.yaml."""
         return self._rights.entry.settings
+
+    @property
+    def folder(self) -> str:
+        """Where the plugin may keep files of its own; it is for the user alone, and made when asked for."""
+        if not self._around.home:
+            raise PluginError("nobody has said where plugins keep files", hint="give `home` to the harness")
+        path = os.path.join(self._around.home, "plugin-data", *self.key.split("/"))
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        return path
+
+    def redact(self, text: str) -> str:
+        """The text without the keys and passwords that the settings hold."""
+        return self._around.redact(text)
 
     def has_capability(self, name: str) -> bool:
         return name in self._rights.capabilities

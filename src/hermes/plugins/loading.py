@@ -14,7 +14,7 @@ from hermes.hooks import HOOKS, HookHost, Registration
 from hermes.plugins import discovery
 from hermes.plugins.capabilities import held
 from hermes.plugins.contents import content_hash
-from hermes.plugins.context import CliCommand, Collected, Command, Context, Rights, Skill
+from hermes.plugins.context import CliCommand, Collected, Command, Context, Rights, Skill, Surroundings
 from hermes.plugins.discovery import Found, Source
 from hermes.plugins.enclosure import TookTooLong, enclosed
 from hermes.plugins.lending import Lender
@@ -77,12 +77,12 @@ def found_plugins(config: Config, folder: str) -> tuple[Found, ...]:
 
 def load_plugins(config: Config, folder: str) -> Loaded:
     """Run what is enabled. A plugin that fails leaves nothing behind, and keeps no other from loading."""
-    return load_found(found_plugins(config, folder), config.plugins)
+    return load_found(found_plugins(config, folder), config)
 
 
-def load_found(found: Iterable[Found], settings: PluginSettings) -> Loaded:
+def load_found(found: Iterable[Found], config: Config) -> Loaded:
     """The same for plugins that were found before."""
-    loading = _Loading(settings)
+    loading = _Loading(config.plugins, Surroundings(home=config.home, redact=config.redactor()))
     records = tuple(loading.take(one) for one in found)
     everything = loading.collected
     return Loaded(
@@ -101,7 +101,8 @@ def load_found(found: Iterable[Found], settings: PluginSettings) -> Loaded:
 class _Loading:
     """Plugins taken one after the other, each with all that it registers or nothing."""
 
-    def __init__(self, settings: PluginSettings) -> None:
+    def __init__(self, settings: PluginSettings, around: Surroundings) -> None:
+        self._around = around
         self.collected = Collected()
         self.lender = Lender()
         self._settings = settings
@@ -119,7 +120,9 @@ class _Loading:
 
     def _run(self, found: Found, record: PluginRecord) -> PluginRecord:
         own = rights(found, self._settings)
-        context = Context(found.key, found.manifest, own, self.lender, others=self.collected)
+        context = Context(
+            found.key, found.manifest, own, self.lender, others=self.collected, around=self._around
+        )
         self._heard.clear()
         try:
             run(found, context, self._settings.timeout)

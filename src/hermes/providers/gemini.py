@@ -15,7 +15,7 @@ _LEVELS: tuple[tuple[re.Pattern[str], tuple[Effort, ...]], ...] = (
 
 
 def _quirks(body: dict[str, Any], request: Request) -> dict[str, Any]:
-    """Only models named Gemini know the field: Gemma refuses it."""
+    """Only models named Gemini know the field `extra_body`: Gemma refuses it."""
     name = tail(request.model)
     if request.effort is None or not name.startswith("gemini"):
         return body
@@ -23,7 +23,7 @@ def _quirks(body: dict[str, Any], request: Request) -> dict[str, Any]:
     levels = next((levels for pattern, levels in _LEVELS if pattern.match(name)), ())
     if request.effort != "none" and levels:
         config["thinking_level"] = nearest_effort(request.effort, levels)
-    return {**body, "extra_body": {"google": {"thinking_config": config}}}
+    return {**body, "extra_body": {"extra_body": {"google": {"thinking_config": config}}}}
 
 
 PROVIDER = Provider(

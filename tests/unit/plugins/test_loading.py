@@ -152,7 +152,8 @@ def test_a_plugin_that_hangs_is_ended(home):
     home.enable("slow", "good")
     config = home.config()
     quick = msgspec.structs.replace(config.plugins, timeout=0.1)
-    slow, good = sorted(load_found(found_plugins(config, ""), quick).plugins, key=lambda one: one.state)[::-1]
+    loaded = load_found(found_plugins(config, ""), msgspec.structs.replace(config, plugins=quick))
+    slow, good = sorted(loaded.plugins, key=lambda one: one.state)[::-1]
     assert (slow.state, good.state) == ("failed", "enabled")
     assert "longer than 0.1 seconds" in slow.reason
 

@@ -10,7 +10,7 @@ from hermes.config import PluginEntry
 from hermes.errors import PluginError
 from hermes.hooks import HookHost, Mode, Registration
 from hermes.plugins.capabilities import CAPABILITIES
-from hermes.plugins.context import Collected, Context, Rights
+from hermes.plugins.context import Collected, Context, Rights, Surroundings
 from hermes.plugins.discovery import Found, at
 from hermes.plugins.lending import Lender
 from hermes.plugins.loading import run
@@ -35,7 +35,7 @@ class Harness:
     """A plugin's `register`, run once; then calls to put it through.
 
     `settings` are the plugin's own; `granted` are its capabilities, all of them if not given.
-    `answers` are what `ctx.llm` gets, one after the other.
+    `answers` are what `ctx.llm` gets, one after the other; `home` is where its files are kept.
     """
 
     def __init__(
@@ -48,13 +48,21 @@ class Harness:
         settings: Mapping[str, Any] | None = None,
         granted: Sequence[str] = tuple(CAPABILITIES),
         answers: Sequence[str] = (),
+        home: str = "",
         timeout: float = 5.0,
     ) -> None:
         rights = Rights(
             capabilities=frozenset({"observe", *granted}), entry=PluginEntry(settings=settings or {})
         )
         self._lender = Lender()
-        self._context = Context(key, manifest or Manifest(name=key), rights, self._lender, others=Collected())
+        self._context = Context(
+            key,
+            manifest or Manifest(name=key),
+            rights,
+            self._lender,
+            others=Collected(),
+            around=Surroundings(home=home),
+        )
         self._mode: Mode = mode
         self._timeout = timeout
         self._answers = list(answers)

@@ -116,6 +116,7 @@ _HOOKS: dict[str, dict[str, Any]] = {
         "response_model": "model",
         "response": {"content": "answer", "finish_reason": "stop"},
         "usage": None,
+        "cost": None,
         "assistant_message": {"role": "assistant", "content": "answer"},
         "assistant_content_chars": 6,
         "assistant_tool_call_count": 0,

@@ -21,6 +21,8 @@ from hermes.transports.base.growing import GrowingJson
 
 T = TypeVar("T")
 
+_EXTRA = frozenset({"extra_headers", "extra_body"})
+
 AUTH_HEADERS: dict[AuthStyle, Callable[[str], tuple[str, str]]] = {
     "bearer": lambda key: ("Authorization", f"Bearer {key}"),
     "x-api-key": lambda key: ("x-api-key", key),
@@ -43,12 +45,13 @@ def post_json(
 ) -> HttpRequest:
     """A call with these fields as its body; the list named `growing` comes last and is encoded by `encode`.
 
-    `extra_headers` are headers, as in the vendors' SDKs.
+    `extra_headers` are headers and `extra_body` are fields of the body, as in the vendors' SDKs.
     """
-    fields = {name: value for name, value in kwargs.items() if name not in (growing, "extra_headers")}
-    body = encode(fields, growing, kwargs[growing])
-    headers = request_headers(endpoint) | kwargs.get("extra_headers", {})
-    return HttpRequest(method="POST", url=url, headers=headers, body=body)
+    fields = {name: value for name, value in kwargs.items() if name not in _EXTRA}
+    fields |= kwargs.get("extra_body") or {}
+    said = fields.pop(growing)
+    headers = request_headers(endpoint) | (kwargs.get("extra_headers") or {})
+    return HttpRequest(method="POST", url=url, headers=headers, body=encode(fields, growing, said))
 
 
 def adapted_tools(tools: Sequence[ToolSpec], provider: Provider) -> Sequence[ToolSpec]:
