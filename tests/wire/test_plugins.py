@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 
 import msgspec
 import pytest
@@ -19,6 +20,14 @@ from simulators.talk import Bench
 
 LOOK = calls(("look", {"q": "sky"}))
 TOOL_HOOKS = ("pre_tool_call", "post_tool_call", "transform_tool_result")
+TURN_HOOKS = (
+    "on_session_start",
+    "pre_llm_call",
+    "transform_llm_output",
+    "post_llm_call",
+    "on_session_end",
+    "on_session_finalize",
+)
 API_HOOKS = ("pre_api_request", "post_api_request", "api_request_error")
 
 
@@ -220,6 +229,144 @@ async def test_an_interrupt_passes_through_a_plugin_that_catches_everything():
     assert bench.told("post_tool_call")[0]["status"] == "cancelled"
     assert bench.told("on_session_end")[0]["interrupted"] is True
     assert bench.roles() == ["user", "assistant", "tool"]
+
+
+async def test_an_interrupt_while_a_person_is_asked_is_told_of_the_calls_that_were_told_of():
+    asked = asyncio.Event()
+
+    async def person(_wanted):
+        asked.set()
+        await asyncio.Event().wait()
+
+    async with Plugged(calls(("look", {"q": "a"}), ("look", {"q": "b"}), ("look", {"q": "c"}))) as bench:
+        bench.watch("pre_tool_call", "post_tool_call")
+        bench.add("pre_tool_call", lambda args, **_more: {"action": "approve"} if args["q"] == "b" else None)
+        run = asyncio.ensure_future(bench.ask(approve=person))
+        await asked.wait()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+    before = [told["tool_call_id"] for told in bench.told("pre_tool_call")]
+    after = [told["tool_call_id"] for told in bench.told("post_tool_call")]
+    assert len(before) == 2
+    assert sorted(after) == before
+    assert {told["status"] for told in bench.told("post_tool_call")} == {"cancelled"}
+
+
+async def test_an_interrupt_during_the_news_of_an_end_tells_it_to_all():
+    telling = threading.Event()
+
+    def slow(**_more):
+        telling.set()
+        time.sleep(0.05)
+
+    async with Plugged(LOOK, says("Blue.")) as bench:
+        bench.add("post_tool_call", slow)
+        bench.watch("pre_tool_call", "post_tool_call")
+        run = asyncio.ensure_future(bench.ask())
+        await asyncio.to_thread(telling.wait)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+    assert bench.order() == ["pre_tool_call", "post_tool_call"]
+
+
+async def test_an_interrupt_does_not_wait_for_observers_that_hang():
+    release = threading.Event()
+    async with Plugged(calls(*[("hang", {"q": str(n)}) for n in range(5)])) as bench:
+        for hook in ("post_tool_call", "on_session_end"):
+            bench.add(hook, lambda **_more: release.wait(5))
+        run = asyncio.ensure_future(bench.ask())
+        while len(bench.tools.called) < 5:
+            await asyncio.sleep(0.01)
+        began = time.monotonic()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        took = time.monotonic() - began
+        release.set()
+    assert took < 0.5
+
+
+@pytest.mark.parametrize("kind", ["llm_request", "pre_api_request"])
+async def test_a_block_before_the_sending_is_told_as_a_failed_request(kind):
+    def blocking(**_more):
+        raise Block("the budget is spent", code="budget")
+
+    async with Plugged(says("Blue.")) as bench:
+        bench.add(kind, blocking)
+        bench.watch("api_request_error", "post_api_request")
+        with pytest.raises(Block, match="the budget is spent"):
+            await bench.ask()
+        assert bench.server.bodies == []
+    assert bench.order() == ["api_request_error"]
+    told = bench.told("api_request_error")[0]
+    assert (told["reason"], told["retryable"], told["api_request_id"][-6:]) == ("block", False, ":api:1")
+
+
+@pytest.mark.parametrize("hook", TOOL_HOOKS)
+async def test_a_block_of_an_observer_refuses_one_call_and_keeps_its_siblings(hook):
+    def blocking(args, **_more):
+        if args["q"] == "a":
+            raise Block("this stays here", code="leak")
+
+    async with Plugged(calls(("look", {"q": "a"}), ("look", {"q": "b"})), says("Blue.")) as bench:
+        bench.add(hook, blocking)
+        bench.watch("pre_tool_call", "post_tool_call")
+        assert (await bench.ask()).text == "Blue."
+    assert [json.loads(bench.results()[0]), bench.results()[1]] == [{"error": "this stays here"}, "saw b"]
+    ids = [told["tool_call_id"] for told in bench.told("pre_tool_call")]
+    assert len(set(ids)) == 2
+    assert sorted(told["tool_call_id"] for told in bench.told("post_tool_call")) == sorted(ids)
+
+
+async def test_a_policy_that_fails_before_a_person_is_asked_refuses_the_call():
+    def broken(**_more):
+        raise ValueError("no")
+
+    async def person(_wanted):
+        return "once"
+
+    async with Plugged(LOOK, says("Sorry.")) as bench:
+        bench.add("pre_tool_call", lambda **_more: {"action": "approve"})
+        bench.add("pre_approval_request", broken, policy=True)
+        bench.watch("post_tool_call")
+        approvals = Approvals(approve=person, listeners=[ApprovalHooks(bench.hooks, "test")])
+        assert (await bench.ask(approvals=approvals)).text == "Sorry."
+    assert bench.tools.called == []
+    assert [told["error_type"] for told in bench.told("post_tool_call")] == ["plugin_failed"]
+
+
+@pytest.mark.parametrize("hook", ["on_session_end", "on_session_finalize"])
+async def test_a_no_when_all_is_over_is_said_and_loses_no_answer(hook):
+    def blocking(**_more):
+        raise Block("too late")
+
+    async with Plugged(says("Blue.")) as bench:
+        bench.add(hook, blocking)
+        turn = bench.turn(hooks=bench.hooks)
+        assert (await turn.answer("why?")).text == "Blue."
+        await turn.finalize()
+    assert "too late" in bench.warnings[0]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_cancellation_that_a_plugin_made_up_stops_nobody(is_async):
+    async def cancelled(**_more):
+        raise asyncio.CancelledError
+
+    def cancelled_in_a_thread(**_more):
+        raise asyncio.CancelledError
+
+    made_up = cancelled if is_async else cancelled_in_a_thread
+    async with Plugged(LOOK, says("Blue.")) as bench:
+        bench.add("tool_execution", made_up)
+        assert (await bench.ask()).text == "Blue."
+        assert "nobody did" in bench.results()[0]
+    async with Plugged(says("Blue.")) as bench:
+        bench.add("llm_execution", made_up)
+        with pytest.raises(Block, match="a plugin ended the call"):
+            await bench.ask()
 
 
 def unstreamed(body, _request):
@@ -582,6 +729,22 @@ async def test_secrets_are_not_told_and_still_sent():
     assert "sk-real" not in json.dumps(told)
 
 
+async def test_no_payload_of_a_hook_holds_a_secret_wherever_it_was_said():
+    async with Plugged(
+        calls(("look", {"q": "sk-real"}), ("fail", {"q": "sk-real"})), says("sk-real")
+    ) as bench:
+        bench.watch(*TOOL_HOOKS, *API_HOOKS, *TURN_HOOKS)
+        answer = await bench.ask("is it sk-real?")
+        assert bench.tools.called[0] == ("look", {"q": "sk-real"})
+        assert "sk-real" in json.dumps(bench.server.bodies)
+    assert answer.text == "sk-real"
+    assert len({hook for hook, _ in bench.seen}) >= 9
+    for hook, told in bench.seen:
+        assert "sk-real" not in json.dumps(told, default=repr), hook
+    assert bench.told("pre_llm_call")[0]["user_message"] == "is it [redacted]?"
+    assert bench.told("pre_tool_call")[0]["args"] == {"q": "[redacted]"}
+
+
 async def test_every_payload_has_its_versions_and_opaque_ids():
     def check(**kwargs):
         bench.seen.append((kwargs.get("tool_name", ""), kwargs))
@@ -590,9 +753,11 @@ async def test_every_payload_has_its_versions_and_opaque_ids():
     async with Plugged(LOOK, says("Blue.")) as bench:
         for kind in ("llm_request", "llm_execution", "tool_request", "tool_execution"):
             bench.add(kind, check)
-        for hook in (*TOOL_HOOKS, *API_HOOKS, "pre_llm_call", "post_llm_call", "on_session_end"):
+        for hook in (*TOOL_HOOKS, *API_HOOKS, *TURN_HOOKS):
             bench.add(hook, check)
-        await bench.ask()
+        turn = bench.turn(hooks=bench.hooks)
+        await turn.answer("why?")
+        await turn.finalize()
     for _, kwargs in bench.seen:
         assert kwargs["telemetry_schema_version"] == "hermes.observer.v1"
         assert ("original_args" in kwargs or "original_request" in kwargs) == (

@@ -2,6 +2,8 @@
 
 from typing import Any, Literal
 
+import msgspec
+
 from hermes.hooks import HookHost
 from hermes.protocols import Approval, Choice
 
@@ -26,12 +28,11 @@ class ApprovalHooks:
 
     def _payload(self, wanted: Approval) -> dict[str, Any]:
         return {
-            "command": self._hooks.redact(wanted.action),
+            "command": wanted.action,
             "description": wanted.reason,
             "pattern_key": wanted.rules[0] if wanted.rules else "",
             "pattern_keys": list(wanted.rules),
             "session_key": wanted.ids.session_id,
             "surface": self._surface,
-            "turn_id": wanted.ids.turn_id,
-            "tool_call_id": wanted.ids.tool_call_id,
+            **msgspec.structs.asdict(wanted.ids),
         }

@@ -6,13 +6,14 @@ Rewrite the request, tell that it goes out, wrap the sending, tell what came of 
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
 
 from hermes.agent.cost import in_dollars
 from hermes.agent.occasion import Attempt, Occasion, as_dict
+from hermes.agent.stopping import is_stopped
 from hermes.errors import Block, HermesError, HttpStatus, InvalidResponse, ModelError
 from hermes.hooks import HookHost, Rewritten
 from hermes.hooks.copying import changed_paths
@@ -28,6 +29,7 @@ class WatchedAttempt:
         self._occasion = occasion
         self._attempt = attempt
         self._began = time.time()
+        self._rewritten = Rewritten({}, {})
 
     async def run(
         self,
@@ -36,42 +38,59 @@ class WatchedAttempt:
         read: Callable[[bytes], NormalizedResponse],
     ) -> NormalizedResponse:
         """Ask through the plugins. `read` makes a response of a whole reply in the provider's own form."""
-        context = self._occasion.context(self._attempt)
-        rewritten = await self._hooks.apply_request("llm_request", kwargs, context)
-        await self._hooks.emit("pre_api_request", lambda: self._before(context, rewritten))
-        told = {**context, **_traced(rewritten)}
+        self._rewritten = Rewritten(kwargs, kwargs)
         try:
-            answer = await self._hooks.run(
-                "llm_execution", rewritten.payload, exchange, told, original=rewritten.original
-            )
-            response = _response(answer, read)
-        except asyncio.CancelledError:
-            failure = HermesError("interrupted")
+            response = await self._through(kwargs, exchange, read)
+        except asyncio.CancelledError as error:
+            if not is_stopped():
+                raise await self._ended_by(error) from error
+            interrupted = HermesError("interrupted")
             await self._hooks.emit_in_passing(
-                "api_request_error",
-                lambda: self._failed(told, rewritten, failure) | {"reason": "interrupted"},
+                "api_request_error", lambda: self._failed(interrupted) | {"reason": "interrupted"}
             )
             raise
         except KeyboardInterrupt:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a plugin makes of a failure is told and raised
             explained = error if isinstance(error, HermesError) else _own(error)
-            await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, explained))
+            await self._hooks.emit("api_request_error", lambda: self._failed(explained))
             raise explained from explained.__cause__
         except BaseException as error:  # a plugin's own code may raise anything
-            blocked = Block(f"a plugin ended the call: {error!r}", code="plugin_exit")
-            await self._hooks.emit("api_request_error", lambda: self._failed(told, rewritten, blocked))
-            raise blocked from error
-        await self._hooks.emit("post_api_request", lambda: self._after(told, rewritten, response))
+            raise await self._ended_by(error) from error
+        await self._hooks.emit("post_api_request", lambda: self._after(response))
         return response
 
-    def _before(self, context: Mapping[str, Any], rewritten: Rewritten) -> dict[str, Any]:
-        kwargs = rewritten.payload
+    async def _through(
+        self,
+        kwargs: dict[str, Any],
+        exchange: Callable[[dict[str, Any]], Awaitable[NormalizedResponse]],
+        read: Callable[[bytes], NormalizedResponse],
+    ) -> NormalizedResponse:
+        context = self._occasion.context(self._attempt)
+        rewritten = await self._hooks.apply_request("llm_request", kwargs, context)
+        self._rewritten = rewritten
+        await self._hooks.emit("pre_api_request", self._before)
+        answer = await self._hooks.run(
+            "llm_execution", rewritten.payload, exchange, self._told(), original=rewritten.original
+        )
+        return _response(answer, read)
+
+    async def _ended_by(self, error: BaseException) -> Block:
+        """What a plugin that wants to end more than its own call comes to."""
+        blocked = Block(f"a plugin ended the call: {error!r}", code="plugin_exit")
+        await self._hooks.emit("api_request_error", lambda: self._failed(blocked))
+        return blocked
+
+    def _told(self) -> dict[str, Any]:
+        """What every word of this attempt tells, with what request middleware did to it so far."""
+        return {**self._occasion.context(self._attempt), **_traced(self._rewritten)}
+
+    def _before(self) -> dict[str, Any]:
+        kwargs = self._rewritten.payload
         messages = kwargs.get("messages") or kwargs.get("input") or []
         characters = len(msgspec.json.encode(kwargs, enc_hook=repr))
         return {
-            **context,
-            **_traced(rewritten),
+            **self._told(),
             "user_message": self._occasion.question,
             "conversation_history": [as_dict(message) for message in self._occasion.history()],
             "request_messages": messages,
@@ -84,10 +103,9 @@ class WatchedAttempt:
             "request": request_shown(kwargs, self._hooks.redact),
         }
 
-    def _after(
-        self, told: Mapping[str, Any], rewritten: Rewritten, response: NormalizedResponse
-    ) -> dict[str, Any]:
-        messages = rewritten.payload.get("messages") or rewritten.payload.get("input") or []
+    def _after(self, response: NormalizedResponse) -> dict[str, Any]:
+        kwargs, told = self._rewritten.payload, self._told()
+        messages = kwargs.get("messages") or kwargs.get("input") or []
         return {
             **told,
             **self._times(),
@@ -102,20 +120,20 @@ class WatchedAttempt:
             ),
             "assistant_content_chars": len(response.content or ""),
             "assistant_tool_call_count": len(response.tool_calls or ()),
-            "request": request_shown(rewritten.payload, self._hooks.redact),
+            "request": request_shown(kwargs, self._hooks.redact),
         }
 
-    def _failed(self, told: Mapping[str, Any], rewritten: Rewritten, error: Exception) -> dict[str, Any]:
+    def _failed(self, error: Exception) -> dict[str, Any]:
         return {
-            **told,
+            **self._told(),
             **self._times(),
             "status_code": _status(error),
             "retry_count": self._attempt.attempt - 1,
             "max_retries": self._attempt.most - 1,
             "retryable": isinstance(error, HermesError) and error.retryable,
             "reason": _snake(type(error).__name__),
-            "error": {"type": type(error).__name__, "message": self._hooks.redact(str(error))},
-            "request": request_shown(rewritten.payload, self._hooks.redact),
+            "error": {"type": type(error).__name__, "message": str(error)},
+            "request": request_shown(self._rewritten.payload, self._hooks.redact),
         }
 
     def _times(self) -> dict[str, float]:

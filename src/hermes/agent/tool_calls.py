@@ -19,6 +19,7 @@ from hermes.agent.guardrail import Guardrail
 from hermes.agent.means import Means
 from hermes.agent.occasion import Occasion
 from hermes.agent.send import Emit
+from hermes.agent.stopping import is_stopped
 from hermes.agent.tool_hooks import Ended, Say, ToolHooks
 from hermes.agent.untrusted import fenced
 from hermes.errors import Block, HermesError, ToolError
@@ -82,7 +83,7 @@ class ToolRunner:
         self._emit = emit
         self._clock = clock
         self._nonce = nonce
-        self._unheard: dict[int, Ready] = {}
+        self._unheard: dict[int, tuple[ToolCall, Rewritten]] = {}
         self.guardrail = Guardrail(means.thresholds)
         self.finished: dict[str | None, ToolResult] = {}
         self.changed: list[str] = []
@@ -100,9 +101,9 @@ class ToolRunner:
             ready = [await self._prepare(call, is_unreadable) for call in calls]
             for group in self._groups(ready):
                 results += await asyncio.gather(*map(self._run, group))
-        except asyncio.CancelledError:
-            await self._say_goodbye()
-            raise
+        finally:
+            if self._unheard:
+                await self._say_goodbye()
         return results
 
     async def _prepare(self, call: ToolCall, is_beside_unreadable: bool) -> Ready:
@@ -117,10 +118,12 @@ class ToolRunner:
             return Ready(call, refused=_error(str(error)))
         except Block as block:
             return Ready(call, refused=_blocked(str(block), block.code))
-        said = await self._hooks.say(call, rewritten.payload, rewritten.trace)
-        ready = await self._judged(call, rewritten, said)
-        self._unheard[id(ready)] = ready
-        return ready
+        self._unheard[id(rewritten)] = call, rewritten
+        try:
+            said = await self._hooks.say(call, rewritten.payload, rewritten.trace)
+            return await self._judged(call, rewritten, said)
+        except Block as block:
+            return Ready(call, rewritten, refused=_blocked(str(block), block.code), told=True)
 
     async def _fitted(self, call: ToolCall, arguments: dict[str, Any]) -> Rewritten:
         """The arguments in the types of the tool's schema, as the model gave them and as plugins want it."""
@@ -171,11 +174,14 @@ class ToolRunner:
         self._emit(ToolStarted(id=call.id or "", name=call.name, arguments=_shown(ready)))
         refused = ready.refused or await self._call(ready)
         result, how, seconds = refused.result, refused.ended, self._clock() - started
-        if ready.told:
-            del self._unheard[id(ready)]
-            await self._hooks.ended(call, ready.rewritten, result.text, how, seconds)
-        if ready.refused is None:
-            result = await self._told(ready, result, how, seconds)
+        try:
+            if ready.told:
+                del self._unheard[id(ready.rewritten)]
+                await self._hooks.ended(call, ready.rewritten, result.text, how, seconds)
+            if ready.refused is None:
+                result = await self._told(ready, result, how, seconds)
+        except Block as block:  # what was done is done; what came of it is not given
+            result = failure(str(block))
         self._guard.note(result)
         self._emit(
             ToolFinished(
@@ -227,7 +233,11 @@ class ToolRunner:
             return _error(str(error), type(error).__name__)
         except TimeoutError as error:
             return _error(str(error) or "it took too long", "tool_timeout", "timeout")
-        except (KeyboardInterrupt, asyncio.CancelledError):
+        except asyncio.CancelledError:
+            if is_stopped():
+                raise
+            return _error("the tool is broken: it was cancelled, and nobody did", "CancelledError")
+        except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - its own fault is no reason to lose its siblings
             return _error(f"the tool is broken: {type(error).__name__}: {error}", type(error).__name__)
@@ -256,8 +266,10 @@ class ToolRunner:
     async def _say_goodbye(self) -> None:
         """Tell of the calls that an interrupt ended, but do not let it wait."""
         how = Ended(status="cancelled", error_type="keyboard_interrupt", error_message="interrupted")
-        for ready in tuple(self._unheard.values()):
-            await self._hooks.ended(ready.call, ready.rewritten, "", how, 0.0)
+        unheard = tuple(self._unheard.values())
+        await asyncio.gather(
+            *(self._hooks.ended(call, rewritten, "", how, 0.0) for call, rewritten in unheard)
+        )
 
 
 def failure(words: str) -> ToolResult:

@@ -78,14 +78,15 @@ class ToolHooks:
     async def ended(
         self, call: ToolCall, rewritten: Rewritten, result: str, how: Ended, seconds: float
     ) -> None:
-        """Tell how a call ended: once for every call that was told of before."""
-        emit = self._hooks.emit_in_passing if how.status == "cancelled" else self._hooks.emit
+        """Tell how a call ended: once for every call that was told of before. Raises `Block`."""
+        hooks = self._hooks
+        emit = hooks.emit_in_passing if how.status == "cancelled" else hooks.emit_to_the_end
         await emit("post_tool_call", lambda: self._payload(call, rewritten, result, how, seconds))
 
     async def transformed(
         self, call: ToolCall, rewritten: Rewritten, result: ToolResult, how: Ended, seconds: float
     ) -> ToolResult:
-        """The result as the first plugin that wants another one gives it."""
+        """The result as the first plugin that wants another one gives it. Raises `Block`."""
         heard = await self._hooks.emit(
             "transform_tool_result", lambda: self._payload(call, rewritten, result.text, how, seconds)
         )
@@ -95,11 +96,10 @@ class ToolHooks:
     def _payload(
         self, call: ToolCall, rewritten: Rewritten, result: str, how: Ended, seconds: float
     ) -> dict[str, Any]:
-        redact = self._hooks.redact
         return {
             **self.context(call),
             "args": rewritten.payload,
-            "result": redact(result),
+            "result": result,
             "duration_ms": int(seconds * 1000),
             **msgspec.structs.asdict(how),
             "middleware_trace": list(rewritten.trace),

@@ -36,8 +36,7 @@ class TurnHooks:
         heard = await self._hooks.emit(
             "pre_llm_call",
             lambda: {
-                **self._occasion.ids(),
-                **self._told(),
+                **self._session(),
                 "user_message": self._occasion.question,
                 "conversation_history": self._history(),
                 "is_first_turn": is_first,
@@ -54,8 +53,7 @@ class TurnHooks:
         heard = await self._hooks.emit(
             "pre_verify",
             lambda: {
-                "session_id": self._occasion.session_id,
-                **self._told(),
+                **self._session(),
                 "coding": True,
                 "attempt": self._nudges,
                 "final_response": text,
@@ -70,7 +68,7 @@ class TurnHooks:
         """The answer as the first plugin that wants another one gives it."""
         heard = await self._hooks.emit(
             "transform_llm_output",
-            lambda: {"response_text": text, "session_id": self._occasion.session_id, **self._told()},
+            lambda: {"response_text": text, **self._session()},
         )
         others = (answer.value for answer in heard)
         return next((other for other in others if isinstance(other, str) and other), text)
@@ -79,8 +77,7 @@ class TurnHooks:
         await self._hooks.emit(
             "post_llm_call",
             lambda: {
-                **self._occasion.ids(),
-                **self._told(),
+                **self._session(),
                 "user_message": self._occasion.question,
                 "assistant_response": text,
                 "conversation_history": self._history(),
@@ -89,12 +86,11 @@ class TurnHooks:
 
     async def end(self, *, completed: bool, interrupted: bool) -> None:
         """Tell that the turn is over. Where the user interrupted it, that is not waited for."""
-        emit = self._hooks.emit_in_passing if interrupted else self._hooks.emit
+        emit = self._hooks.emit_in_passing if interrupted else self._hooks.emit_too_late
         await emit(
             "on_session_end",
             lambda: {
-                **self._occasion.ids(),
-                **self._told(),
+                **self._session(),
                 "api_request_id": self._occasion.api_request_id,
                 "completed": completed,
                 "interrupted": interrupted,
@@ -103,10 +99,10 @@ class TurnHooks:
 
     async def finalize(self) -> None:
         """Tell that the session is put away."""
-        await self._hooks.emit("on_session_finalize", self._session)
+        await self._hooks.emit_too_late("on_session_finalize", self._session)
 
     def _session(self) -> dict[str, Any]:
-        return {"session_id": self._occasion.session_id, **self._told()}
+        return {**self._occasion.ids(), **self._told()}
 
     def _told(self) -> dict[str, Any]:
         return {"model": self._model(), "platform": self._occasion.platform}

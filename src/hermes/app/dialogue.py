@@ -13,6 +13,7 @@ from hermes.agent.explain import Reason
 from hermes.agent.loop import Turn
 from hermes.agent.means import Means
 from hermes.agent.send import Emit
+from hermes.agent.stopping import is_stopped
 from hermes.config import Redactor
 from hermes.errors import HermesError, Interrupted, StoreError, StoreUnavailable
 from hermes.events import Answer, Done, Event, Failed, Notice, Started
@@ -111,7 +112,7 @@ class Journal:
     async def _write(self, act: Callable[[Store], asyncio.Future[None]]) -> None:
         written = self._begin(act)
         if written is not None and not written.done():
-            await asyncio.wait([written], timeout=_HURRY_SECONDS if _is_stopped() else None)
+            await asyncio.wait([written], timeout=_HURRY_SECONDS if is_stopped() else None)
 
     def _begin(self, act: Callable[[Store], asyncio.Future[None]]) -> asyncio.Future[None] | None:
         if self._store is None:
@@ -135,11 +136,6 @@ class Journal:
         if self._store is not None:
             self._store = None
             self._notices.append(Notice(f"this session is not saved: {error}", error.hint))
-
-
-def _is_stopped() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def redacted(value: T, redact: Redactor, kind: type[T]) -> T:

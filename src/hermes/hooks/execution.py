@@ -108,6 +108,14 @@ class Frame:
         with self._lock:
             self._is_open = False
 
+    def expire(self) -> bool:
+        """Its time is over; false when it has ended or called on meanwhile."""
+        with self._lock:
+            self.is_expired = self._is_open and not self._away
+            if self.is_expired and self.stay is not None:
+                self._is_open = False
+        return self.is_expired
+
     def returned(self, value: Any) -> Any:
         """What a callback's return comes to."""
         self._count()
@@ -200,7 +208,6 @@ class Execution:
         if index == len(self._callees):
             return await self._base(payload)
         frame = Frame(self._callees[index], index, payload, self._clock)
-        self._watch.add(frame)
         outcome = await (self._awaited(frame) if frame.callee.is_async else self._in_a_thread(frame))
         return await self._at(index + 1, payload) if outcome is _NOT_DONE else outcome
 
@@ -223,6 +230,7 @@ class Execution:
                 raise
 
         frame.task = asyncio.current_task()
+        self._watch.add(frame)
         try:
             value = await frame.callee.callback(**self._arguments(frame, next_call))
             if hasattr(value, "__await__"):
@@ -264,12 +272,13 @@ class Execution:
         def next_call(payload: object = None) -> Any:
             onward = frame.enter(payload)
             try:
-                return frame.came_back(self._onward(frame.index + 1, onward, stay))
+                return frame.came_back(self._onward(frame, onward, stay))
             except BaseException as error:
                 frame.broke(error)
                 raise
 
         frame.stay = stay
+        self._watch.add(frame)
         try:
             value = frame.callee.callback(**self._arguments(frame, next_call))
             if hasattr(value, "__await__"):
@@ -280,15 +289,20 @@ class Execution:
         frame.close()
         return frame.returned(value)
 
-    def _onward(self, index: int, payload: Payload, stay: Stay) -> Any:
-        """The rest of the chain from within a thread: on in it where that can be, else on the loop."""
-        index = self._next(index)
-        if index == len(self._callees) or not self._callees[index].shares_a_thread:
+    def _onward(self, above: Frame, payload: Payload, stay: Stay) -> Any:
+        """The rest of the chain from within a thread: on in it where that can be, else on the loop.
+
+        Who has to agree is never left behind because of one beneath: that one has a thread of its own.
+        """
+        if stay.is_over:
+            raise asyncio.CancelledError
+        index = self._next(above.index + 1)
+        is_end = index == len(self._callees)
+        if is_end or above.callee.is_closed or not self._callees[index].shares_a_thread:
             return stay.on_loop(lambda: self._at(index, payload))
         frame = Frame(self._callees[index], index, payload, self._clock)
-        self._watch.add(frame)
         outcome = self._called(frame, stay)
-        return self._onward(index + 1, payload, stay) if outcome is _NOT_DONE else outcome
+        return self._onward(frame, payload, stay) if outcome is _NOT_DONE else outcome
 
     def _arguments(self, frame: Frame, next_call: Callable[..., Any]) -> dict[str, Any]:
         arguments = {**self._common, self._payload_name: frame.given, "next_call": next_call}
@@ -297,10 +311,11 @@ class Execution:
         return frame.callee.fitting(arguments)
 
     def _expire(self, frame: Frame) -> None:
-        frame.is_expired = True
+        if not frame.expire():
+            self._watch.add(frame)
+            return
         frame.callee.timed_out()
         if frame.stay is not None:
-            frame.close()
             frame.callee.left_behind()
             frame.stay.leave(frame, frame.callee.came_back)
         elif frame.task is not None:

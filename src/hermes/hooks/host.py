@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from hermes import discover
+from hermes.errors import Block
 from hermes.hooks.names import HOOKS, MIDDLEWARE, STREAM, ExecutionKind, RequestKind
 from hermes.hooks.registration import Registration
 
@@ -21,7 +22,7 @@ Mode = Literal["full", "observe", "off"]
 Payload = dict[str, Any]
 
 DEFAULT_TIMEOUT = 30.0
-_A_MOMENT = 0.2
+_A_MOMENT = 0.1
 
 
 class Rewrite(msgspec.Struct, frozen=True):
@@ -172,14 +173,39 @@ class HookHost:
         if callees is None:
             return ()
         tell = discover.module("hermes.hooks.observers").tell
-        heard: tuple[Heard, ...] = await tell(callees, payload(), self._threads(), self._clock)
+        told = discover.module("hermes.hooks.sanitised").without_secrets(payload(), self.redact)
+        heard: tuple[Heard, ...] = await tell(callees, told, self._threads(), self._clock)
         return heard
 
+    async def emit_to_the_end(self, hook: str, payload: Callable[[], Mapping[str, Any]]) -> None:
+        """Tell whoever listens; an interrupt meanwhile leaves them a moment to hear it."""
+        if not self.listens(hook):
+            return
+        telling = asyncio.ensure_future(self.emit(hook, payload))
+        try:
+            await asyncio.shield(telling)
+        except asyncio.CancelledError:
+            await asyncio.wait([telling], timeout=_A_MOMENT)
+            if not telling.cancel() and not telling.cancelled():
+                self._say_too_late(hook, telling.exception())
+            raise
+
+    async def emit_too_late(self, hook: str, payload: Callable[[], Mapping[str, Any]]) -> None:
+        """Tell whoever listens of what is over: a no has no effect any more, and is said."""
+        try:
+            await self.emit(hook, payload)
+        except Block as block:
+            self._say_too_late(hook, block)
+
     async def emit_in_passing(self, hook: str, payload: Callable[[], Mapping[str, Any]]) -> None:
-        """Tell whoever listens, and wait a moment only: for when the user has interrupted."""
+        """The same, but wait a moment only: for when the user has interrupted."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_A_MOMENT):
-                await self.emit(hook, payload)
+                await self.emit_too_late(hook, payload)
+
+    def _say_too_late(self, hook: str, error: BaseException | None) -> None:
+        if error is not None:
+            self._warn(f"a plugin says no in `{hook}`, when all is over: {error}")
 
     def pieces(self, context: Mapping[str, Any]) -> "Pieces | None":
         """What an answer goes through piece by piece; None where nobody wants to see it so."""

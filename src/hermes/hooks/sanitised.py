@@ -34,6 +34,21 @@ def sanitised(value: object, redact: Callable[[str], str], most: int = _MOST) ->
     return {"_truncated": True, "original_type": type(value).__name__, "preview": preview}
 
 
+def without_secrets(value: Any, redact: Callable[[str], str]) -> Any:
+    """The same value, with the secrets in its texts replaced; its keys and all that is no text stay."""
+    match value:
+        case str():
+            return redact(value)
+        case dict():
+            return {key: without_secrets(item, redact) for key, item in value.items()}
+        case list():
+            return [without_secrets(item, redact) for item in value]
+        case tuple() if type(value) is tuple:
+            return tuple(without_secrets(item, redact) for item in value)
+        case _:
+            return value
+
+
 def request_shown(kwargs: Mapping[str, Any], redact: Callable[[str], str]) -> dict[str, Any]:
     """A provider's request as a hook shows it."""
     body = {name: value for name, value in kwargs.items() if name not in _DROPPED}

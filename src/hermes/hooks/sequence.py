@@ -1,6 +1,7 @@
 """Callbacks called one after the other: those that are not async share a stay in one thread."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from hermes.hooks.workers import Workers
 class _Call:
     """One callback at work."""
 
-    __slots__ = ("_clock", "_is_over", "_since", "callee", "index", "is_expired", "stay", "task")
+    __slots__ = ("_clock", "_is_over", "_lock", "_since", "callee", "index", "is_expired", "stay", "task")
 
     def __init__(self, callee: Callee, index: int, clock: Callable[[], float], stay: Stay | None) -> None:
         self.callee = callee
@@ -23,15 +24,25 @@ class _Call:
         self.task = None if stay is not None else asyncio.current_task()
         self.is_expired = False
         self._is_over = False
+        self._lock = threading.Lock()
         self._clock = clock
         self._since = clock()
 
     def left(self) -> float | None:
         return None if self._is_over else self.callee.timeout - (self._clock() - self._since)
 
-    def end(self) -> None:
-        self._is_over = True
+    def end(self) -> bool:
+        """It has come to its end; false when its time was over before."""
+        with self._lock:
+            self._is_over = True
         self.callee.ended(self._clock() - self._since)
+        return not self.is_expired
+
+    def expire(self) -> bool:
+        """Its time is over; false when it has ended meanwhile."""
+        with self._lock:
+            self.is_expired = not self._is_over
+        return self.is_expired
 
 
 class Round:
@@ -84,10 +95,14 @@ class Round:
             value = await callee.callback(**callee.fitting(self._arguments(callee)))
             if hasattr(value, "__await__"):
                 value = await value
-        except asyncio.CancelledError:
-            call.end()
-            if not call.is_expired or call.task is None or call.task.uncancel() > 0:
+        except asyncio.CancelledError as error:
+            if not call.end():
+                if call.task is None or call.task.uncancel() > 0:
+                    raise
+            elif call.task is None or call.task.cancelling():
                 raise
+            else:
+                self._failed(callee, error)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a plugin's own code, and it may raise anything
@@ -109,8 +124,8 @@ class Round:
         return int(outcome.value)
 
     def _called_from(self, index: int, stay: Stay) -> int:
-        """In the thread: every callback from here on that is not async."""
-        while index < len(self._callees) and not self._callees[index].is_async:
+        """In the thread: every callback from here on that is not async, until the loop goes on without it."""
+        while index < len(self._callees) and not self._callees[index].is_async and not stay.is_over:
             callee = self._callees[index]
             if self._takes_part(callee):
                 self._called(callee, self._begin(index, stay), stay)
@@ -122,15 +137,13 @@ class Round:
             value = callee.callback(**callee.fitting(self._arguments(callee)))
             if hasattr(value, "__await__"):
                 value = stay.wait_for(value)
-        except (KeyboardInterrupt, asyncio.CancelledError):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a plugin's own code, and it may raise anything
-            call.end()
-            if not call.is_expired:
+            if call.end() and not stay.is_over:
                 self._failed(callee, error)
         else:
-            call.end()
-            if not call.is_expired:
+            if call.end() and not stay.is_over:
                 self._succeeded(callee, value)
 
     def _takes_part(self, callee: Callee) -> bool:
@@ -164,7 +177,8 @@ class Round:
         self._block = self._block or block
 
     def _expire(self, call: _Call) -> None:
-        call.is_expired = True
+        if not call.expire():
+            return
         call.callee.timed_out()
         if call.callee.is_closed:
             self._block = self._block or call.callee.block("it did not answer in time")

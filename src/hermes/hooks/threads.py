@@ -4,14 +4,17 @@ import asyncio
 import contextvars
 import queue
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from hermes.hooks.workers import Workers
 
-_LONGEST_FAREWELL = 0.1
+_LONGEST_FAREWELL = 0.05
 """Seconds that a thread gets to leave by itself after an interrupt."""
+_LOOKS_UP = 1.0
+"""Seconds after which a thread that waits for the loop sees whether there still is one."""
 
 
 class Returned(msgspec.Struct, frozen=True):
@@ -42,6 +45,11 @@ class Stay:
         self._when_back: Callable[[], None] | None = None
         self._is_over = False
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the loop went on without the thread, so that nothing more may be done in it."""
+        return self._is_over
+
     async def run(self, work: Callable[[], Any]) -> Outcome:
         """Do the work in a thread, with a copy of the context. An interrupt does not wait for its end."""
         context = contextvars.copy_context()
@@ -61,11 +69,25 @@ class Stay:
         """From the thread: run a coroutine on the loop, with the thread's context, and wait for its end."""
         answer: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         context = contextvars.copy_context()
-        self._loop.call_soon_threadsafe(self._begin, coroutine, context, answer)
-        outcome = answer.get()
+        self._soon(self._begin, coroutine, context, answer)
+        outcome = self._awaited(answer)
         if isinstance(outcome, Raised):
             raise outcome.error
         return outcome.value if isinstance(outcome, Returned) else None
+
+    def _awaited(self, answer: "queue.SimpleQueue[Outcome]") -> Outcome:
+        """The answer of the loop; a loop that has ended gives none."""
+        while True:
+            try:
+                return answer.get(timeout=_LOOKS_UP)
+            except queue.Empty:
+                if self._loop.is_closed():
+                    return Raised(asyncio.CancelledError())
+
+    def _soon(self, act: Callable[..., None], *arguments: Any) -> None:
+        """Let the loop do something, unless it has ended, and with it who waited for this thread."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(act, *arguments)
 
     def wait_for(self, awaitable: Awaitable[Any]) -> Any:
         """From the thread: the value of what a callback returned to be awaited."""
@@ -98,8 +120,8 @@ class Stay:
     def _tell(self, outcome: Outcome) -> None:
         if self._when_back is not None:
             self._when_back()
-        elif not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._settle, outcome)
+        else:
+            self._soon(self._settle, outcome)
 
     def _settle(self, outcome: Outcome) -> None:
         if not self._outcome.done():

@@ -1,3 +1,4 @@
+import asyncio
 import threading
 
 import pytest
@@ -79,6 +80,76 @@ async def test_a_policy_that_hangs_is_a_no_in_time_and_an_observer_is_passed_ove
     assert caught.value.plugin == "policy"
     assert [tally.abandoned for tally in one.host.stats()] == [2, 1]
     release.set()
+
+
+async def test_one_that_comes_back_late_does_not_call_the_others_again(shop):
+    release, told = threading.Event(), []
+    one = shop()
+    one.add("post_tool_call", lambda **_kwargs: release.wait(5), "slow", timeout=0.05)
+    one.add("post_tool_call", lambda **_kwargs: told.append(1))
+    await one.host.emit("post_tool_call", dict)
+    release.set()
+    while any(tally.abandoned for tally in one.host.stats()):
+        await asyncio.sleep(0.01)
+    assert told == [1]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_cancellation_that_nobody_asked_for_is_a_failure_of_the_callback(shop, is_async):
+    async def cancelled_inside(**_kwargs):
+        raise asyncio.CancelledError
+
+    def cancelled_in_a_thread(**_kwargs):
+        raise asyncio.CancelledError
+
+    one, told = shop(), []
+    one.add("post_tool_call", cancelled_inside if is_async else cancelled_in_a_thread)
+    one.add("post_tool_call", lambda **_kwargs: told.append(1))
+    await one.host.emit("post_tool_call", dict)
+    assert told == [1]
+    assert "CancelledError" in one.warnings[0]
+
+
+async def test_a_callback_whose_loop_has_ended_ends_too(shop):
+    """The thread of a callback that waits for the loop does not stay for ever."""
+    waiting, ended = threading.Event(), threading.Event()
+
+    async def never():
+        waiting.set()
+        await asyncio.Event().wait()
+
+    def callback(next_call):
+        try:
+            return next_call()
+        finally:
+            ended.set()
+
+    one = shop()
+    one.add("tool_execution", callback)
+    loop = asyncio.new_event_loop()
+    running = threading.Thread(target=_run_until, args=(loop, one, never, waiting))
+    running.start()
+    await asyncio.to_thread(running.join)
+    assert await asyncio.to_thread(ended.wait, 5)
+
+
+def _run_until(loop, one, never, waiting):
+    """Run a chain, and close its loop in the middle of it."""
+
+    async def base(_payload):
+        await never()
+
+    async def begin():
+        begun.append(asyncio.ensure_future(one.host.run("tool_execution", {}, base, {})))
+        await asyncio.to_thread(waiting.wait)
+
+    begun = []
+    try:
+        loop.run_until_complete(begin())
+        for task in asyncio.all_tasks(loop):
+            task._log_destroy_pending = False
+    finally:
+        loop.close()
 
 
 async def test_pieces_of_an_answer_can_be_changed_and_held_back(shop):

@@ -352,3 +352,39 @@ async def test_a_closed_wrapper_that_hangs_blocks(shop):
         await one.run()
     assert one.done == []
     release.set()
+
+
+async def test_who_has_to_agree_is_not_left_behind_with_one_beneath_that_hangs(shop):
+    release = threading.Event()
+
+    def redacting(next_call):
+        return next_call().replace("done", "****")
+
+    def hanging(next_call):
+        result = next_call()
+        release.wait(5)
+        return result
+
+    one = shop(timeout=0.1)
+    one.add("tool_execution", redacting, "policy", on_error="closed")
+    one.add("tool_execution", hanging)
+    assert await one.run() == "****"
+    release.set()
+
+
+async def test_a_wrapper_that_comes_back_late_does_not_call_the_others_again(shop):
+    release, called = threading.Event(), []
+
+    def hanging(next_call):
+        release.wait(5)
+        raise ValueError("late")
+
+    one = shop(timeout=0.1)
+    one.add("tool_execution", lambda next_call: next_call())
+    one.add("tool_execution", hanging)
+    one.add("tool_execution", lambda next_call: called.append(1) or next_call())
+    assert await one.run() == "done"
+    release.set()
+    while any(tally.abandoned for tally in one.host.stats()):
+        await asyncio.sleep(0.01)
+    assert (called, len(one.done)) == ([1], 1)
