@@ -77,6 +77,12 @@ class Callee:
         """Whether it may run beneath another one's frame: not where its own end must be certain."""
         return not self.is_async and not self.is_closed and self.options.timeout is None
 
+    def takes_part(self, context: Mapping[str, Any]) -> bool:
+        """Whether it is called this time: it wants to, and is not left out."""
+        if self.options.when is None and self._circuit.is_closed:
+            return True
+        return self.wants(context) and not self.is_left_out()
+
     def wants(self, context: Mapping[str, Any]) -> bool:
         """Whether it is called this time; one that says so by raising is not, or closes the way."""
         when = self.options.when

@@ -1,7 +1,6 @@
 """Callbacks that wrap the doing: nested, each with one way on, and nothing done twice."""
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,27 +19,18 @@ _NOT_DONE = object()
 """The outcome of a callback that failed before it called on: what it wraps is still to be done."""
 
 
+_TOO_LATE = "`next_call` was called after its callback had ended; nothing was done"
+_AGAIN = "`next_call` was called again; nothing was done a second time"
+_HOW_OFTEN = "register with `max_calls=` to try again"
+
+
 class Frame:
     """One callback around one call: its way on, its time, and what came of both."""
 
     __slots__ = (
-        "_away",
-        "_clock",
-        "_error",
-        "_is_open",
-        "_lock",
-        "_own",
-        "_result",
-        "_since",
-        "_uses",
-        "callee",
-        "given",
-        "incoming",
-        "index",
-        "is_expired",
-        "stay",
-        "task",
-    )
+        "_at_work", "_clock", "_error", "_is_open", "_own", "_result", "_since", "_uses", "callee", "given",
+        "incoming", "index", "is_expired", "stay", "task",
+    )  # fmt: skip
 
     def __init__(self, callee: Callee, index: int, incoming: Payload, clock: Callable[[], float]) -> None:
         self.callee = callee
@@ -51,29 +41,25 @@ class Frame:
         self.stay: Stay | None = None
         self.task: asyncio.Task[Any] | None = None
         self.is_expired = False
+        # Held while the callback is at work; taking it is one step, so that of two threads one has it.
+        self._at_work = [True]
         self._clock = clock
-        self._lock = threading.Lock()
         self._is_open = True
         self._uses = 0
         self._result: Any = _NOT_DONE
         self._error: BaseException | None = None
         self._own = 0.0
-        self._away = 0
         self._since = clock()
 
     def enter(self, payload: object) -> Payload:
         """The way on: what to do it with. Refused when it was used up, or after the callback's end."""
-        with self._lock:
-            if not self._is_open:
-                raise NextCallMisused("`next_call` was called after its callback had ended; nothing was done")
-            if self._uses >= self.callee.options.max_calls:
-                raise NextCallMisused(
-                    "`next_call` was called again; nothing was done a second time",
-                    hint="register with `max_calls=` to try again",
-                )
-            self._uses += 1
-            self._away += 1
-            self._own += self._clock() - self._since
+        if not self._take():
+            raise NextCallMisused(_TOO_LATE if not self._is_open else _AGAIN, hint=_HOW_OFTEN)
+        if self._uses >= self.callee.options.max_calls:
+            self._at_work.append(True)
+            raise NextCallMisused(_AGAIN, hint=_HOW_OFTEN)
+        self._uses += 1
+        self._own += self._clock() - self._since
         if payload is None:
             return self.incoming if self.callee.observes else self.given
         if self.callee.observes and payload != self.incoming:
@@ -84,36 +70,40 @@ class Frame:
             return self.incoming
         return payload
 
+    def _take(self) -> bool:
+        try:
+            return self._at_work.pop()
+        except IndexError:
+            return False
+
     def came_back(self, result: Any) -> Any:
         self._result, self._error = result, None
-        self._is_back()
+        self._since = self._clock()
+        self._at_work.append(True)
         return result
 
     def broke(self, error: BaseException) -> None:
         if not _is_final(self._error):
             self._error = error
-        self._is_back()
-
-    def _is_back(self) -> None:
-        with self._lock:
-            self._away -= 1
-            self._since = self._clock()
+        self._since = self._clock()
+        self._at_work.append(True)
 
     def left(self) -> float | None:
-        if not self._is_open or self._away:
+        if not self._is_open or not self._at_work:
             return None
         return self.callee.timeout - self._own - (self._clock() - self._since)
 
     def close(self) -> None:
-        with self._lock:
-            self._is_open = False
+        self._is_open = False
+        self._at_work.clear()
 
     def expire(self) -> bool:
         """Its time is over; false when it has ended or called on meanwhile."""
-        with self._lock:
-            self.is_expired = self._is_open and not self._away
-            if self.is_expired and self.stay is not None:
-                self._is_open = False
+        self.is_expired = self._take()
+        if self.is_expired and self.stay is None:
+            self._at_work.append(True)
+        elif self.is_expired:
+            self._is_open = False
         return self.is_expired
 
     def returned(self, value: Any) -> Any:
@@ -164,8 +154,7 @@ class Frame:
         return self._result
 
     def _count(self) -> None:
-        own = self._own + (0.0 if self._away else self._clock() - self._since)
-        self.callee.ended(own)
+        self.callee.ended(self._own + self._clock() - self._since)
 
 
 class Execution:
@@ -198,24 +187,27 @@ class Execution:
 
     async def run(self, payload: Payload) -> Any:
         try:
-            return await self._at(0, payload)
+            return await self._rest(0, payload)
         finally:
             self._watch.close()
 
-    async def _at(self, index: int, payload: Payload) -> Any:
-        """The rest of the chain, from this place on, on the loop."""
+    def _rest(self, index: int, payload: Payload) -> Awaitable[Any]:
+        """The rest of the chain, from this place on, to be awaited on the loop."""
         index = self._next(index)
         if index == len(self._callees):
-            return await self._base(payload)
+            return self._base(payload)
         frame = Frame(self._callees[index], index, payload, self._clock)
-        outcome = await (self._awaited(frame) if frame.callee.is_async else self._in_a_thread(frame))
-        return await self._at(index + 1, payload) if outcome is _NOT_DONE else outcome
+        return self._awaited(frame) if frame.callee.is_async else self._in_a_thread(frame)
+
+    async def _settled(self, outcome: Any, frame: Frame) -> Any:
+        """The outcome of a frame; where nothing was done, that of doing it without the frame."""
+        return await self._rest(frame.index + 1, frame.incoming) if outcome is _NOT_DONE else outcome
 
     def _next(self, index: int) -> int:
         """The place of the next callback that takes part."""
         while index < len(self._callees):
             callee = self._callees[index]
-            if callee.wants(self._context) and not callee.is_left_out():
+            if callee.takes_part(self._context):
                 break
             index += 1
         return index
@@ -224,7 +216,7 @@ class Execution:
         async def next_call(payload: object = None) -> Any:
             onward = frame.enter(payload)
             try:
-                return frame.came_back(await self._at(frame.index + 1, onward))
+                return frame.came_back(await self._rest(frame.index + 1, onward))
             except BaseException as error:
                 frame.broke(error)
                 raise
@@ -237,9 +229,8 @@ class Execution:
                 value = await value
         except BaseException as error:  # noqa: BLE001 - every outcome of a callback has its rule
             frame.close()
-            if frame.is_expired and _is_ours_to_stop(frame, error):
-                return frame.without_it()
-            return frame.raised(error)
+            is_ours = frame.is_expired and _is_ours_to_stop(frame, error)
+            return await self._settled(frame.without_it() if is_ours else frame.raised(error), frame)
         frame.close()
         if frame.is_expired and frame.task is not None:
             frame.task.uncancel()
@@ -253,18 +244,13 @@ class Execution:
             frame.close()
             raise
         if isinstance(outcome, Left):
-            return await self._after_leaving(outcome.because, frame)
+            # The frames around the one that hangs are gone with its thread.
+            frame.close()
+            hung: Frame = outcome.because
+            return await self._settled(hung.without_it(), hung)
         if isinstance(outcome, Raised):
             raise outcome.error
-        return outcome.value
-
-    async def _after_leaving(self, hung: Frame, first: Frame) -> Any:
-        """The rest of a chain whose thread hangs; the frames around it in that thread are gone with it."""
-        first.close()
-        outcome = hung.without_it()
-        if outcome is _NOT_DONE and hung is not first:
-            return await self._at(hung.index + 1, hung.incoming)
-        return outcome
+        return await self._settled(outcome.value, frame)
 
     def _called(self, frame: Frame, stay: Stay) -> Any:
         """A callback that is not async, in its thread."""
@@ -282,7 +268,8 @@ class Execution:
         try:
             value = frame.callee.callback(**self._arguments(frame, next_call))
             if hasattr(value, "__await__"):
-                value = stay.wait_for(value)
+                returned = value
+                value = stay.on_loop(lambda: returned)
         except BaseException as error:  # noqa: BLE001 - every outcome of a callback has its rule
             frame.close()
             return frame.raised(error)
@@ -299,7 +286,7 @@ class Execution:
         index = self._next(above.index + 1)
         is_end = index == len(self._callees)
         if is_end or above.callee.is_closed or not self._callees[index].shares_a_thread:
-            return stay.on_loop(lambda: self._at(index, payload))
+            return stay.on_loop(lambda: self._rest(index, payload))
         frame = Frame(self._callees[index], index, payload, self._clock)
         outcome = self._called(frame, stay)
         return self._onward(frame, payload, stay) if outcome is _NOT_DONE else outcome

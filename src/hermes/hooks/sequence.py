@@ -136,7 +136,8 @@ class Round:
         try:
             value = callee.callback(**callee.fitting(self._arguments(callee)))
             if hasattr(value, "__await__"):
-                value = stay.wait_for(value)
+                returned = value
+                value = stay.on_loop(lambda: returned)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a plugin's own code, and it may raise anything
@@ -148,7 +149,7 @@ class Round:
 
     def _takes_part(self, callee: Callee) -> bool:
         try:
-            return callee.wants(self._context) and not callee.is_left_out()
+            return callee.takes_part(self._context)
         except Block as block:
             self._refuse(block)
             return False

@@ -3,7 +3,7 @@
 import asyncio
 import contextvars
 import queue
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -65,11 +65,11 @@ class Stay:
         self._is_over, self._when_back = True, when_back
         self._settle(Left(because))
 
-    def on_loop(self, coroutine: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        """From the thread: run a coroutine on the loop, with the thread's context, and wait for its end."""
+    def on_loop(self, make: Callable[[], Awaitable[Any]]) -> Any:
+        """From the thread: await what `make` gives, on the loop and with the thread's context."""
         answer: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         context = contextvars.copy_context()
-        self._soon(self._begin, coroutine, context, answer)
+        self._soon(self._begin, make, context, answer)
         outcome = self._awaited(answer)
         if isinstance(outcome, Raised):
             raise outcome.error
@@ -89,24 +89,16 @@ class Stay:
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(act, *arguments)
 
-    def wait_for(self, awaitable: Awaitable[Any]) -> Any:
-        """From the thread: the value of what a callback returned to be awaited."""
-
-        async def waited() -> Any:
-            return await awaitable
-
-        return self.on_loop(waited)
-
     def _begin(
         self,
-        coroutine: Callable[[], Coroutine[Any, Any, Any]],
+        make: Callable[[], Awaitable[Any]],
         context: contextvars.Context,
         answer: "queue.SimpleQueue[Outcome]",
     ) -> None:
         if self._is_over:
             answer.put(Raised(asyncio.CancelledError()))
             return
-        self._task = self._loop.create_task(_caught(coroutine), context=context)
+        self._task = self._loop.create_task(_caught(make), context=context)
         self._task.add_done_callback(lambda task: answer.put(_outcome_of(task)))
 
     def _work(self, context: contextvars.Context, work: Callable[[], Any]) -> Callable[[], None]:
@@ -138,10 +130,10 @@ class Stay:
         self._settle(Left(None))
 
 
-async def _caught(coroutine: Callable[[], Coroutine[Any, Any, Any]]) -> Outcome:
+async def _caught(make: Callable[[], Awaitable[Any]]) -> Outcome:
     """A task that never raises: the loop would stop at some exceptions."""
     try:
-        return Returned(await coroutine())
+        return Returned(await make())
     except BaseException as error:  # noqa: BLE001 - carried over to the thread, where it is raised again
         return Raised(error)
 
