@@ -11,7 +11,7 @@ import msgspec
 
 from hermes.agent.explain import Reason
 from hermes.app import Dialogue, Runtime, Terms, read_image
-from hermes.app.plugins import Plugins, wants_plugins
+from hermes.app.plugins import Plugins
 from hermes.cli._border import border, is_terminal, one_line, storable
 from hermes.cli._consent import Consent, Decided
 from hermes.cli._json import show_json
@@ -70,7 +70,7 @@ def command(**given: Any) -> int:
     person = sys.stdin if is_terminal(sys.stdin) and is_terminal(sys.stderr) else None
     consent = Consent(border(), person) if person is not None else None
     settings = read_settings()
-    if wants_plugins(settings) and not is_terminal(sys.stdout):
+    if settings.wants_plugins() and not is_terminal(sys.stdout):
         border().keep_stdout()
     runtime = Runtime(settings, consent, yes=options.yes, listeners=(Decided(border()),))
     if person is not None:
