@@ -5,7 +5,7 @@ said is appended to the log before the loop goes on.
 """
 
 import asyncio
-import secrets
+import os
 import time
 from collections.abc import Callable, Sequence
 
@@ -62,7 +62,7 @@ class Turn:
         means: Means,
         emit: Emit,
         clock: Callable[[], float] = time.monotonic,
-        make_id: Callable[[], str] = lambda: secrets.token_hex(4),
+        make_id: Callable[[], str] = lambda: os.urandom(4).hex(),
     ) -> None:
         self._conversation = conversation
         self._means = means
