@@ -16,7 +16,6 @@ from hermes.hooks import HookHost
 from hermes.index import Index, manual_folder
 from hermes.protocols import DocumentReader, Expectation, PageFetcher, Revealable, Wire, current_call
 from hermes.store.notebook import Notebook
-from hermes.tools.memory.facts import Memory
 from hermes.tools.places import Places
 from hermes.tools.web.kernel import WebKernel
 from hermes.tools.web.select import CAPABILITIES
@@ -25,6 +24,7 @@ from hermes.tools.x_search.account import Account, Terms, open_account
 if TYPE_CHECKING:
     from hermes.net.guard import Guard
     from hermes.net.retry import RetryPolicy
+    from hermes.tools.memory.facts import Memory
     from hermes.tools.web.backends.base import Sent
 
 
@@ -73,8 +73,12 @@ class Services:
         return self._config.environment.without_secrets(self.redact)
 
     @cached_property
-    def memory(self) -> Memory:
-        return Memory(os.path.join(self._config.home, "memory.md"), self.redact)
+    def memory(self) -> "Memory":
+        # Loaded here because most runs do not offer the tool.
+        made: Memory = discover.module("hermes.tools.memory.facts").Memory(
+            os.path.join(self._config.home, "memory.md"), self.redact
+        )
+        return made
 
     @cached_property
     def _index(self) -> Index:
