@@ -105,7 +105,7 @@ def root(stem: str) -> str:
     if len(stem) < 6 or not stem.isascii() or stem[0].isdigit():
         return stem
     for _ in range(2):
-        for ending, instead in DERIVED:
+        for ending, instead in DERIVED.get(stem[-1], ()):
             if stem.endswith(ending) and len(stem) - len(ending) >= 4:
                 stem = stem[: -len(ending)] + instead
                 break
