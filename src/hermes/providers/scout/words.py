@@ -63,28 +63,28 @@ def inflection_removed(word: str) -> str:
     """Plural, `-ed` and `-ing` taken off, conservatively."""
     if len(word) <= 3 or not word.isascii():
         return word
-    word = _singular(word)
-    for ending in ("ing", "ed"):
-        stem = word[: -len(ending)]
-        if word.endswith(ending) and len(stem) >= 3 and _has_vowel(stem):
+    if word[-1] == "s":
+        word = _singular(word)
+    if word.endswith(("ing", "ed")):
+        stem = word[:-3] if word[-1] == "g" else word[:-2]
+        if len(stem) >= 3 and _has_vowel(stem):
             return _mended(stem)
-    if word.endswith("e") and len(word) > 4:
+    if word[-1] == "e" and len(word) > 4:
         return word[:-1]
-    if word.endswith("y") and len(word) > 3 and word[-2] not in "aeiou":
+    if word[-1] == "y" and len(word) > 3 and word[-2] not in "aeiou":
         return word[:-1] + "i"
     return word
 
 
 def _singular(word: str) -> str:
+    """A word in `s`, as one of them."""
     if word.endswith("sses"):
         return word[:-2]
     if word.endswith("ies"):
         return word[:-3] + "y" if len(word) > 4 else word[:-1]
     if word.endswith(("ches", "shes", "xes", "zes")):
         return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+    return word if word.endswith(("ss", "us", "is")) else word[:-1]
 
 
 def _mended(stem: str) -> str:
