@@ -8,6 +8,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,7 +16,6 @@ from hermes.agent.calls import Calls
 from hermes.agent.citations import Sources, cite
 from hermes.agent.conversation import Conversation
 from hermes.agent.endings import Accept, AskAgain, Endings, GiveUp, RunCalls
-from hermes.agent.explain import Reason
 from hermes.agent.means import Means
 from hermes.agent.occasion import Occasion
 from hermes.agent.prompt import (
@@ -39,6 +39,9 @@ from hermes.protocols import (
     ToolChoice,
     ToolResult,
 )
+
+if TYPE_CHECKING:
+    from hermes.agent.explain import Reason
 
 _WORTH_REMEMBERING = 4
 """Questions that a conversation must have had before its model is asked to keep something of it."""
@@ -172,7 +175,7 @@ class Turn:
         """The answer as far as it came, for a turn that did not end by itself."""
         return self._result("incomplete", None, complete=False)
 
-    def explain(self, question: str, images: tuple[Image, ...] = ()) -> tuple[Reason, ...]:
+    def explain(self, question: str, images: tuple[Image, ...] = ()) -> "tuple[Reason, ...]":
         """What the first call for this question would send, and why; nothing is sent or kept."""
         return self._calls.explain(Message(role="user", content=question, images=images))
 

@@ -13,7 +13,6 @@ from hermes.config import Config
 from hermes.errors import ConfigError, UsageError
 from hermes.events import Notice
 from hermes.hooks import HookHost
-from hermes.index import Index, manual_folder
 from hermes.protocols import DocumentReader, Expectation, PageFetcher, Revealable, Wire, current_call
 from hermes.store.notebook import Notebook
 from hermes.tools.places import Places
@@ -22,6 +21,7 @@ from hermes.tools.web.select import CAPABILITIES
 from hermes.tools.x_search.account import Account, Terms, open_account
 
 if TYPE_CHECKING:
+    from hermes.index import Index
     from hermes.net.guard import Guard
     from hermes.net.retry import RetryPolicy
     from hermes.tools.memory.facts import Memory
@@ -81,12 +81,14 @@ class Services:
         return made
 
     @cached_property
-    def _index(self) -> Index:
-        index = Index.open(os.path.join(self._config.home, "index.db"), manual_folder())
+    def _index(self) -> "Index":
+        # Loaded here because not every question is searched for.
+        home = discover.module("hermes.index")
+        index: Index = home.Index.open(os.path.join(self._config.home, "index.db"), home.manual_folder())
         self.notices.extend(Notice(notice) for notice in index.notices)
         return index
 
-    def index(self) -> Index:
+    def index(self) -> "Index":
         return self._index
 
     def setting(self, name: str) -> str | None:

@@ -1,12 +1,11 @@
 """The tools of one run: chosen by name or toolset, called with arguments made to fit."""
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from hermes import discover
-from hermes.errors import ToolError, UnknownName, UnknownTool
+from hermes.errors import ToolError, UnknownName, UnknownTool, nearest
 from hermes.protocols import Concern, Effect, ToolResult, ToolSpec
 from hermes.tools.arguments import fit
 from hermes.tools.base import Tool
@@ -105,7 +104,7 @@ class Toolbox:
     def _tool(self, name: str) -> Tool:
         found = self._tools.get(name)
         if found is None:
-            near = get_close_matches(name.lower(), self._tools, n=3, cutoff=0.5)
+            near = nearest(name, self._tools)
             offered = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(self._tools)}"
             raise UnknownTool(f"there is no tool `{name}`; {offered if self._tools else 'there are none'}")
         return found
