@@ -112,16 +112,18 @@ def root(stem: str) -> str:
     return stem[:-1] if len(stem) > 4 and stem[-1] in "ei" else stem
 
 
-@lru_cache(maxsize=1)
-def _groups() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for line in GROUPS.split("\n"):
-        members = {term(word) for word in line.split()}
-        for member in members:
-            found.setdefault(member, set()).update(members)
-    return found
+_LINES = tuple(f" {line} " for line in GROUPS.split("\n"))
 
 
+@lru_cache(maxsize=5_000)
 def synonyms(stem: str) -> frozenset[str]:
-    """The stems a hand-kept table holds for much the same, without the stem itself."""
-    return frozenset(_groups().get(stem, ())) - {stem}
+    """The stems a hand-kept table holds for much the same, without the stem itself.
+
+    Only the lines that can hold it are read: the words of a stem begin with its first two letters, or are
+    irregular.
+    """
+    irregular = (f" {form} " for form, base in IRREGULAR.items() if base == stem)
+    beginnings = (f" {stem[:2]}", *irregular)
+    lines = (line for line in _LINES if any(beginning in line for beginning in beginnings))
+    groups = (frozenset(map(term, line.split())) for line in lines)
+    return frozenset().union(*(group for group in groups if stem in group)) - {stem}
