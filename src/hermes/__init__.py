@@ -27,17 +27,18 @@ Public names are loaded when first used, so that `import hermes` costs nothing.
 # `typing` would be most of what `hermes --version` costs; type checkers know this name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes.app import Agent, read_image, web_extract, web_search
+    from hermes.app.api import Agent, web_extract, web_search
+    from hermes.app.pictures import read_image
     from hermes.tools.web.reader.html import read_html
 
 __all__ = ["Agent", "__version__", "read_html", "read_image", "web_extract", "web_search"]
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Agent": "hermes.app",
-    "web_search": "hermes.app",
-    "web_extract": "hermes.app",
-    "read_image": "hermes.app",
+    "Agent": "hermes.app.api",
+    "web_search": "hermes.app.api",
+    "web_extract": "hermes.app.api",
+    "read_image": "hermes.app.pictures",
     "read_html": "hermes.tools.web.reader.html",
 }
 

@@ -52,7 +52,6 @@ HermesError                    exit code 1, an optional hint
 """
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Literal
 
 
@@ -80,11 +79,18 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str | None = None) -> None:
         names = sorted(known)
-        near = get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+        near = nearest(name, names)
         offered = ", ".join(f"`{candidate}`" for candidate in near or names[:8])
         lead = "did you mean" if near else "known names are"
         found = f"{lead} {offered}" if offered else f"there is no {kind} yet"
         super().__init__(f"unknown {kind} `{name}`", hint=hint or found)
+
+
+def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """The known names that look like this one, best first."""
+    from difflib import get_close_matches  # noqa: PLC0415  # paid by who mistypes, not by every start
+
+    return get_close_matches(name.lower(), list(known), n=most, cutoff=0.5)
 
 
 class ConfigError(HermesError):

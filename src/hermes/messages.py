@@ -1,7 +1,7 @@
 """What is said: frozen values that know no wire format."""
 
 import hashlib
-import json
+import re
 from ast import literal_eval
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -10,6 +10,9 @@ import msgspec
 
 Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "incomplete"]
+
+_JSON_STRING = r'(?s)"(?:[^"\\]|\\.)*+"'
+_ESCAPES = {code: f"\\u{code:04x}" for code in range(0x20)}
 
 
 class BadArguments(msgspec.Struct, frozen=True):
@@ -49,9 +52,13 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
 def _leniently(text: str) -> Any:
     """What small models write for JSON and mean plainly: line breaks inside a string, or Python's quotes."""
     try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
+        return msgspec.json.decode(re.sub(_JSON_STRING, _escaped, text))
+    except (msgspec.DecodeError, RecursionError):
         return _python_value(text.strip())
+
+
+def _escaped(string: re.Match[str]) -> str:
+    return string[0].translate(_ESCAPES)
 
 
 def _python_value(text: str) -> Any:

@@ -13,11 +13,11 @@ from hermes.config import load
 from hermes.errors import ToolError
 from hermes.messages import Message
 from hermes.protocols import Provider, Request, ToolResult
-from hermes.tools.toolbox import PACKAGE, Toolbox, all_tools
+from hermes.tools.toolbox import ALL, PACKAGE, Toolbox, select
 from hermes.transports.chat_completions import Transport
 from simulators.chat_completions import ChatSimulator, calls, refusal, says
 
-TOOLS = {found.spec.name: found for found in all_tools()}
+TOOLS = {found.spec.name: found for found in select([ALL])}
 every_tool = pytest.mark.parametrize("name", TOOLS)
 
 GARBAGE = (
@@ -34,7 +34,7 @@ def box(tmp_path_factory):
     (folder / "sub").mkdir()
     alone = {"HERMES_X_SEARCH_RETRIES": "0", "XAI_API_KEY": "k", "XAI_BASE_URL": "http://127.0.0.1:9/v1"}
     config = load({"HERMES_HOME": str(tmp_path_factory.mktemp("home")), **alone})
-    return Toolbox(all_tools(), Services(config, folder=str(folder)))
+    return Toolbox(select([ALL]), Services(config, folder=str(folder)))
 
 
 def test_the_built_in_tools_are_there():
@@ -45,6 +45,13 @@ def test_the_built_in_tools_are_there():
 @every_tool
 def test_the_file_is_named_as_its_tool(name):
     assert discover.load(PACKAGE, name, "tool").TOOL is TOOLS[name]
+
+
+@pytest.mark.parametrize("name", discover.names(PACKAGE))
+def test_what_its_file_says_is_what_it_is(name):
+    made = getattr(discover.load(PACKAGE, name, "tool"), "TOOL", None)
+    assert made is TOOLS.get(name)
+    assert made is None or made in select([made.toolset])
 
 
 @every_tool

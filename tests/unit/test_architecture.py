@@ -1,6 +1,8 @@
 """The house stays as drawn: the map, the contract and the folders say the same."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -82,3 +84,42 @@ def test_an_entry_that_is_not_there_offers_the_nearest():
     with pytest.raises(errors.UnknownName) as caught:
         discover.load("hermes.cli", "caht", "command")
     assert "`chat`" in caught.value.hint
+
+
+UNUSED = (
+    *("aiohttp", "argparse", "json", "secrets", "ruamel"),
+    *("hermes.agent.explain", "hermes.agent.structured", "hermes.app.api", "hermes.app.pictures"),
+    *("hermes.hooks.execution", "hermes.net.client", "hermes.plugins", "hermes.index.passages"),
+    *("hermes.tools.files", "hermes.tools.memory", "hermes.tools.terminal.shell"),
+)
+"""What an answer of the built-in model does without."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unused"),
+    [
+        (
+            ["--help"],
+            ("asyncio", "hermes.app", "hermes.agent", "hermes.store", "sqlite3", "difflib", *UNUSED),
+        ),
+        (["chat", "-q", "How do I add a web search backend?"], UNUSED),
+    ],
+)
+def test_a_command_loads_nothing_that_it_does_not_use(arguments, unused, tmp_path):
+    run = (
+        "import sys; from hermes.cli._shell import run; code = run(sys.argv[1:]); "
+        "print(code, *sys.modules, file=sys.stderr)"
+    )
+    environ = {"HERMES_HOME": str(tmp_path), "HERMES_MODEL_LOCAL_SERVERS": "false"}
+    for _ in range(2):  # the first time, the manual is read into the index
+        done = subprocess.run(
+            [sys.executable, "-c", run, *arguments],
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    code, *loaded = done.stderr.splitlines()[-1].split()
+    assert code == "0", done.stderr
+    assert set(loaded).isdisjoint(unused)

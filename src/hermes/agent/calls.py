@@ -1,11 +1,11 @@
 """The model calls of one question: whom they go to, what they take, and that the conversation fits."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from hermes.agent.auxiliary import Task
 from hermes.agent.budget import Budget
 from hermes.agent.conversation import Conversation
-from hermes.agent.explain import Reason
 from hermes.agent.means import Means
 from hermes.agent.occasion import Occasion
 from hermes.agent.room import Room, Summarise
@@ -14,6 +14,9 @@ from hermes.errors import ContextOverflow
 from hermes.events import Event, Notice, Reasoning, Text, Used
 from hermes.messages import Message, NormalizedResponse, Usage
 from hermes.protocols import Endpoint, Request, ToolChoice, ToolSpec
+
+if TYPE_CHECKING:
+    from hermes.agent.explain import Reason
 
 _LONG = 20_000
 """Tokens from which on it is worth asking how long a conversation may be."""
@@ -66,7 +69,7 @@ class Calls:
         )
         return response.content or ""
 
-    def explain(self, asked: Message) -> tuple[Reason, ...]:
+    def explain(self, asked: Message) -> "tuple[Reason, ...]":
         """What the first call for a question would send, and why; nothing is sent or kept."""
         return self.chain.explain(self._request((*self._conversation.messages, asked), "auto", None))
 

@@ -1,10 +1,10 @@
 """Who is asked when the chosen model does not answer: an ordered chain, walked once per question."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from hermes.agent.explain import Reason
 from hermes.agent.occasion import Occasion
 from hermes.agent.send import Emit, Ledger, ModelClient
 from hermes.errors import (
@@ -21,6 +21,9 @@ from hermes.errors import (
 from hermes.events import Event, Notice, Switched, Text
 from hermes.messages import NormalizedResponse
 from hermes.protocols import Endpoint, Notebook, Request
+
+if TYPE_CHECKING:
+    from hermes.agent.explain import Reason
 
 Make = Callable[[str], ModelClient]
 """Makes the client of a model from `PROVIDER/MODEL`; raises `ConfigError` or `UsageError` where it cannot."""
@@ -132,7 +135,7 @@ class Chain:
                 if ear.heard or isinstance(error, _OF_NO_USE) or not self.move_on(str(error), emit):
                     raise
 
-    def explain(self, request: Request) -> tuple[Reason, ...]:
+    def explain(self, request: Request) -> "tuple[Reason, ...]":
         """What the next call would send, field by field, and why. Nothing is sent."""
         return self._current.explain(request)
 

@@ -14,7 +14,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?:])\s+|\n+|\[\d{1,3}\]\s*")
 _QUOTED = re.compile(r"[\"“]([^\"“”]{12,600})[\"”]")
 _SPACE = re.compile(r"\s+")
 _CODE = re.compile(r"(?ms)^ *(`{3,}|~{3,}).*?(?:^ *\1|\Z)|(`+)[^`].*?\2")
-_ADDRESS = re.compile(r"(?:\(|: )<?(https?://[^\s<>)]+)")
+_ADDRESS = r"(?:\(|: )<?(https?://[^\s<>)]+)"
 """What follows a mark that brings its own address: as a link, or as the definition of one."""
 
 
@@ -85,7 +85,7 @@ def _is_json(text: str) -> bool:
 def _own_address(text: str, mark: str) -> str:
     """The address that an answer gives to a mark of its own; empty where it gives none."""
     places = (found.end() for found in re.finditer(re.escape(mark), text))
-    addresses = (_ADDRESS.match(text, place) for place in places)
+    addresses = (re.match(_ADDRESS, text[place:]) for place in places)
     return next((found[1] for found in addresses if found), "")
 
 

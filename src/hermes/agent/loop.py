@@ -5,9 +5,10 @@ said is appended to the log before the loop goes on.
 """
 
 import asyncio
-import secrets
+import os
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,7 +16,6 @@ from hermes.agent.calls import Calls
 from hermes.agent.citations import Sources, cite
 from hermes.agent.conversation import Conversation
 from hermes.agent.endings import Accept, AskAgain, Endings, GiveUp, RunCalls
-from hermes.agent.explain import Reason
 from hermes.agent.means import Means
 from hermes.agent.occasion import Occasion
 from hermes.agent.prompt import (
@@ -40,6 +40,9 @@ from hermes.protocols import (
     ToolResult,
 )
 
+if TYPE_CHECKING:
+    from hermes.agent.explain import Reason
+
 _WORTH_REMEMBERING = 4
 """Questions that a conversation must have had before its model is asked to keep something of it."""
 _TITLED = 6
@@ -62,7 +65,7 @@ class Turn:
         means: Means,
         emit: Emit,
         clock: Callable[[], float] = time.monotonic,
-        make_id: Callable[[], str] = lambda: secrets.token_hex(4),
+        make_id: Callable[[], str] = lambda: os.urandom(4).hex(),
     ) -> None:
         self._conversation = conversation
         self._means = means
@@ -172,7 +175,7 @@ class Turn:
         """The answer as far as it came, for a turn that did not end by itself."""
         return self._result("incomplete", None, complete=False)
 
-    def explain(self, question: str, images: tuple[Image, ...] = ()) -> tuple[Reason, ...]:
+    def explain(self, question: str, images: tuple[Image, ...] = ()) -> "tuple[Reason, ...]":
         """What the first call for this question would send, and why; nothing is sent or kept."""
         return self._calls.explain(Message(role="user", content=question, images=images))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from hermes import discover
-from hermes.agent.explain import Reason, explain
 from hermes.agent.keys import KeyRing, another_key_helps
 from hermes.agent.lessons import (
     Change,
@@ -41,6 +40,7 @@ from hermes.messages import NormalizedResponse
 from hermes.protocols import Endpoint, HttpReply, HttpRequest, Notebook, ProviderTransport, Request, Wire
 
 if TYPE_CHECKING:
+    from hermes.agent.explain import Reason
     from hermes.hooks.stream import Pieces, Sort
 
 Emit = Callable[[Event], None]
@@ -201,15 +201,18 @@ class ModelClient:
                 self._keep(call.changes)
                 return response
 
-    def explain(self, request: Request) -> tuple[Reason, ...]:
+    def explain(self, request: Request) -> "tuple[Reason, ...]":
         """What `send` would send, field by field, and why. Nothing is sent."""
         changes, provider = self._known_changes(), self.endpoint.provider
         request = adapt_request(self._addressed(request), provider, changes)
-        reasons = explain(type(self._transport), request, adapt_provider(provider, changes))
+        told = discover.module("hermes.agent.explain")
+        reasons = told.explain(type(self._transport), request, adapt_provider(provider, changes))
         why = {reason.field: reason for reason in reasons}
         sent = adapt_kwargs({reason.field: reason.value for reason in reasons}, changes)
         return tuple(
-            why[field] if field in why and why[field].value == value else Reason(field, value, (_LEARNED,))
+            why[field]
+            if field in why and why[field].value == value
+            else told.Reason(field, value, (_LEARNED,))
             for field, value in sent.items()
         )
 

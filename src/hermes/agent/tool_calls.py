@@ -6,7 +6,7 @@ ended, let plugins change what the model reads, and fence what strangers wrote.
 """
 
 import asyncio
-import secrets
+import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -73,7 +73,7 @@ class ToolRunner:
         occasion: Occasion,
         emit: Emit,
         clock: Callable[[], float] = time.monotonic,
-        nonce: Callable[[], str] = lambda: secrets.token_hex(8),
+        nonce: Callable[[], str] = lambda: os.urandom(8).hex(),
     ) -> None:
         self._tools = means.tools
         self._guard = means.guard

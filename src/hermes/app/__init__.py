@@ -11,9 +11,7 @@ runtime    every part put together
 api        the names that `import hermes` offers
 """
 
-from hermes.app.api import Agent, web_extract, web_search
 from hermes.app.dialogue import Dialogue, Terms
-from hermes.app.pictures import read_image
 from hermes.app.runtime import Runtime
 
-__all__ = ["Agent", "Dialogue", "Runtime", "Terms", "read_image", "web_extract", "web_search"]
+__all__ = ["Dialogue", "Runtime", "Terms"]

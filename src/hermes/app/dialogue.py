@@ -4,12 +4,11 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from hermes.agent.conversation import Conversation
-from hermes.agent.explain import Reason
 from hermes.agent.loop import Turn
 from hermes.agent.means import Means
 from hermes.agent.send import Emit
@@ -20,6 +19,9 @@ from hermes.events import Answer, Done, Event, Failed, Notice, Started
 from hermes.messages import Image, Message
 from hermes.protocols import Effort, Endpoint
 from hermes.store import Happening, Session, Status, Store, kept
+
+if TYPE_CHECKING:
+    from hermes.agent.explain import Reason
 
 TITLE_LENGTH = 80
 _HURRY_SECONDS = 0.1
@@ -206,7 +208,7 @@ class Dialogue:
         with self.lend(emit=emit):
             await self._turn(self._noting(emit)).finalize()
 
-    def explain(self, question: str, images: Sequence[Image] = ()) -> tuple[Reason, ...]:
+    def explain(self, question: str, images: Sequence[Image] = ()) -> "tuple[Reason, ...]":
         """What would be sent for this question, field by field, and why; nothing is sent or kept."""
         return self._turn(lambda _event: None).explain(question, tuple(images))
 

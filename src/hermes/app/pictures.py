@@ -10,10 +10,10 @@ LARGEST = 20_000_000
 """Bytes of a picture; no vendor takes a larger one."""
 
 _KINDS = {
-    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
-    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
-    "image/gif": re.compile(rb"GIF8[79]a"),
-    "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
+    "image/png": rb"\x89PNG\r\n\x1a\n",
+    "image/jpeg": rb"\xff\xd8\xff",
+    "image/gif": rb"GIF8[79]a",
+    "image/webp": rb"(?s)RIFF....WEBP",
 }
 
 
@@ -22,7 +22,7 @@ def read_image(path: str) -> Image:
     data = _read(path)
     if len(data) > LARGEST:
         raise UsageError(f"`{path}` is larger than {LARGEST // 1_000_000} MB", hint="make it smaller first")
-    kind = next((kind for kind, beginning in _KINDS.items() if beginning.match(data)), None)
+    kind = next((kind for kind, beginning in _KINDS.items() if re.match(beginning, data)), None)
     if kind is None:
         what = "holds no picture that a model takes" if data else "is empty"
         raise UsageError(f"`{path}` {what}", hint="give a PNG, JPEG, GIF or WebP file")

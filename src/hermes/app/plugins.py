@@ -27,12 +27,6 @@ TOPIC = "plugins"
 _THIRTY_DAYS = 30 * 24 * 3600.0
 
 
-def wants_plugins(config: Config) -> bool:
-    """Whether there is anything to load: nothing of plugins is touched where nothing is enabled."""
-    moved = config.environment.lookup("HERMES_BUNDLED_PLUGINS")
-    return config.plugins.mode != "off" and bool(config.plugins.enabled or moved)
-
-
 class Plugins:
     """What the enabled plugins brought into a runtime.
 
@@ -43,7 +37,7 @@ class Plugins:
         self.inbox: deque[str] | None = None
         self._hooks = hooks
         self._loaded: Loaded | None = None
-        if wants_plugins(config):
+        if config.wants_plugins():
             loaded: Loaded = discover.module("hermes.plugins.loading").load_plugins(config, folder)
             hooks.add(loaded.registrations)
             notices.extend(Notice(words, hint="see `hermes plugins list`") for words in loaded.warnings)

@@ -13,18 +13,18 @@ from hermes.config import Config
 from hermes.errors import ConfigError, UsageError
 from hermes.events import Notice
 from hermes.hooks import HookHost
-from hermes.index import Index, manual_folder
 from hermes.protocols import DocumentReader, Expectation, PageFetcher, Revealable, Wire, current_call
 from hermes.store.notebook import Notebook
-from hermes.tools.memory.facts import Memory
 from hermes.tools.places import Places
 from hermes.tools.web.kernel import WebKernel
 from hermes.tools.web.select import CAPABILITIES
 from hermes.tools.x_search.account import Account, Terms, open_account
 
 if TYPE_CHECKING:
+    from hermes.index import Index
     from hermes.net.guard import Guard
     from hermes.net.retry import RetryPolicy
+    from hermes.tools.memory.facts import Memory
     from hermes.tools.web.backends.base import Sent
 
 
@@ -73,16 +73,22 @@ class Services:
         return self._config.environment.without_secrets(self.redact)
 
     @cached_property
-    def memory(self) -> Memory:
-        return Memory(os.path.join(self._config.home, "memory.md"), self.redact)
+    def memory(self) -> "Memory":
+        # Loaded here because most runs do not offer the tool.
+        made: Memory = discover.module("hermes.tools.memory.facts").Memory(
+            os.path.join(self._config.home, "memory.md"), self.redact
+        )
+        return made
 
     @cached_property
-    def _index(self) -> Index:
-        index = Index.open(os.path.join(self._config.home, "index.db"), manual_folder())
+    def _index(self) -> "Index":
+        # Loaded here because not every question is searched for.
+        home = discover.module("hermes.index")
+        index: Index = home.Index.open(os.path.join(self._config.home, "index.db"), home.manual_folder())
         self.notices.extend(Notice(notice) for notice in index.notices)
         return index
 
-    def index(self) -> Index:
+    def index(self) -> "Index":
         return self._index
 
     def setting(self, name: str) -> str | None:

@@ -1,6 +1,8 @@
-"""Commands that plugins offer: `hermes NAME`, with arguments by argparse."""
+"""Commands that plugins offer: `hermes NAME`, with arguments by argparse.
 
-import argparse
+`hermes --help` comes through here, so what only a plugin needs is loaded where there is one.
+"""
+
 import inspect
 import os
 from collections.abc import Sequence
@@ -9,10 +11,7 @@ from typing import Any
 import click
 
 from hermes import discover
-from hermes.app.plugins import wants_plugins
-from hermes.app.services import working_folder
 from hermes.cli._border import Border
-from hermes.cli._loop import run_in_loop
 from hermes.config import load
 from hermes.errors import ConfigError, UnknownName
 
@@ -35,10 +34,11 @@ def _offered(border: Border) -> Sequence[Any]:
         config = load(os.environ)
     except ConfigError:  # whoever called a command of ours is told by that
         return ()
-    if not wants_plugins(config):
+    if not config.wants_plugins():
         return ()
     border.redact = config.redactor()
-    loaded = discover.module("hermes.plugins.loading").load_plugins(config, working_folder())
+    folder = discover.module("hermes.app.services").working_folder()
+    loaded = discover.module("hermes.plugins.loading").load_plugins(config, folder)
     for warning in loaded.warnings:
         border.say(f"warning: {warning}")
     commands: Sequence[Any] = loaded.cli_commands
@@ -49,7 +49,7 @@ def _command(offered: Any) -> click.Command:
     """The command as click runs it: its words go to the plugin's own parser."""
 
     def run(words: tuple[str, ...]) -> int:
-        parser = argparse.ArgumentParser(
+        parser = discover.module("argparse").ArgumentParser(
             prog=f"hermes {offered.name}", description=offered.description or offered.help
         )
         offered.setup(parser)
@@ -74,5 +74,5 @@ def _command(offered: Any) -> click.Command:
 
 def _exit_code(result: Any) -> int:
     if inspect.iscoroutine(result):
-        result = run_in_loop(result)
+        result = discover.module("hermes.cli._loop").run_in_loop(result)
     return result if isinstance(result, int) and not isinstance(result, bool) else 0

@@ -4,26 +4,28 @@ import asyncio
 import sys
 from collections import deque
 from collections.abc import Awaitable, Sequence
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 import msgspec
 
-from hermes.agent.explain import Reason
-from hermes.app import Dialogue, Runtime, Terms, read_image
-from hermes.app.plugins import Plugins, wants_plugins
+from hermes import discover
+from hermes.app import Dialogue, Runtime, Terms
+from hermes.app.plugins import Plugins
 from hermes.cli._border import border, is_terminal, one_line, storable
 from hermes.cli._consent import Consent, Decided
 from hermes.cli._json import show_json
 from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
-from hermes.cli._schema import read_schema
 from hermes.cli._settings import read_settings
 from hermes.errors import HermesError, UsageError
 from hermes.messages import Image
 from hermes.protocols import Effort
 from hermes.store import Session
+
+if TYPE_CHECKING:
+    from hermes.agent.explain import Reason
 
 SHOWN_VALUE = 100
 
@@ -70,14 +72,14 @@ def command(**given: Any) -> int:
     person = sys.stdin if is_terminal(sys.stdin) and is_terminal(sys.stderr) else None
     consent = Consent(border(), person) if person is not None else None
     settings = read_settings()
-    if wants_plugins(settings) and not is_terminal(sys.stdout):
+    if settings.wants_plugins() and not is_terminal(sys.stdout):
         border().keep_stdout()
     runtime = Runtime(settings, consent, yes=options.yes, listeners=(Decided(border()),))
     if person is not None:
         runtime.chooser.ask = lambda question: click.confirm(question, err=True)
     interactive = options.query is None and is_terminal(sys.stdin)
     question = "" if interactive else read_question(options.query, sys.stdin)
-    pictures = [read_image(path) for path in options.images]
+    pictures = _read_images(options.images)
     with event_loop() as runner:
         try:
             dialogue = _begin(runner, runtime, options)
@@ -106,7 +108,7 @@ def _begin(runner: asyncio.Runner, runtime: Runtime, options: Options) -> Dialog
         history=runner.run(runtime.store().messages(session.id)) if session else (),
         max_turns=options.max_turns,
         effort=options.effort,
-        output_schema=read_schema(options.schema) if options.schema else None,
+        output_schema=_read_schema(options.schema),
         platform="cli",
         priced=options.as_json or options.json_lines,
     )
@@ -182,7 +184,15 @@ async def _find_session(runtime: Runtime, resume_last: bool, resume: str | None)
     return session
 
 
-def _show_reasons(reasons: Sequence[Reason], *, as_json: bool) -> int:
+def _read_images(paths: Sequence[str]) -> list[Image]:
+    return [discover.module("hermes.app.pictures").read_image(path) for path in paths]
+
+
+def _read_schema(path: str | None) -> dict[str, Any] | None:
+    return discover.module("hermes.cli._schema").read_schema(path) if path else None
+
+
+def _show_reasons(reasons: "Sequence[Reason]", *, as_json: bool) -> int:
     if as_json:
         show_json({"fields": reasons})
         return 0

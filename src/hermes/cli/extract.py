@@ -2,7 +2,7 @@
 
 import click
 
-from hermes.app import web_extract
+from hermes.app.api import web_extract
 from hermes.cli._border import border, storable
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop

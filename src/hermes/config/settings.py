@@ -188,6 +188,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         own = (self.model.api_key, self.web.custom_api_key, *_secrets(self.options))
         return Redactor((*filter(None, own), *self.environment.secrets()))
 
+    def wants_plugins(self) -> bool:
+        """Whether there is a plugin to load: nothing of plugins is touched where nothing is enabled."""
+        moved = self.environment.lookup("HERMES_BUNDLED_PLUGINS")
+        return self.plugins.mode != "off" and bool(self.plugins.enabled or moved)
+
     def option(self, path: str) -> Any:
         """What is set at a dotted path of an open section: a setting, or part of a mapping; or None."""
         section, _, rest = path.partition(".")

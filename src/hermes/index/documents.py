@@ -13,7 +13,6 @@ from hermes.errors import StoreCorrupt, StoreError, StoreUnavailable
 from hermes.index import records
 from hermes.index.addresses import MANUAL, file_url
 from hermes.index.manual import pages
-from hermes.index.passages import first_heading
 from hermes.index.query import build
 from hermes.index.ranking import search
 from hermes.index.report import AddReport, Progress, Read
@@ -162,6 +161,7 @@ class Index:
 def _page(url: str, path: str, size: int, mtime: int) -> records.Record:
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read()
+    first_heading = discover.module("hermes.index.passages").first_heading
     title = first_heading(text) or os.path.splitext(os.path.basename(path))[0]
     return records.Record(url, title, text, size, mtime)
 

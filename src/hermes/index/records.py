@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from hermes.index.passages import cut
+from hermes import discover
 from hermes.index.query import grams
 from hermes.store.database import fetch, fetch_one
 from hermes.store.text import legible
@@ -42,6 +42,7 @@ def put(connection: sqlite3.Connection, record: Record) -> None:
     title, text = (legible(part).replace("\0", "\ufffd") for part in (record.title, record.text))
     values = record.url, title, text, record.size, record.mtime, record.digest
     (document,) = fetch_one(connection, tuple[int], _INSERT, *values)
+    cut = discover.module("hermes.index.passages").cut  # who only reads never needs it
     for number, passage in enumerate(cut(text)):
         row = document, _PER_DOCUMENT, number, title, passage.heading, passage.body
         connection.execute(_INSERT_PASSAGE, (*row, grams(f"{passage.heading} {passage.body}")))

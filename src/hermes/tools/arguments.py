@@ -1,13 +1,12 @@
 """Arguments as a model gave them, made to fit a tool's schema; what cannot fit is said in plain words."""
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from math import isfinite
 from typing import Any
 
 import msgspec
 
-from hermes.errors import ToolError
+from hermes.errors import ToolError, nearest
 
 LONGEST_NUMBER = 18
 LONGEST_SHOWN = 60
@@ -133,7 +132,7 @@ def _is(value: object, wanted: str) -> bool:
 
 
 def _unknown(name: str, key: str, known: Collection[str]) -> str:
-    near = get_close_matches(key.lower(), known, n=1, cutoff=0.5)
+    near = nearest(key, known, most=1)
     if near:
         return f"`{name}` has no parameter `{key}`; did you mean `{near[0]}`"
     takes = ", ".join(f"`{other}`" for other in known) or "nothing"

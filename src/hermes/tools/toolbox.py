@@ -1,12 +1,11 @@
 """The tools of one run: chosen by name or toolset, called with arguments made to fit."""
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from hermes import discover
-from hermes.errors import ToolError, UnknownName, UnknownTool
+from hermes.errors import ToolError, UnknownName, UnknownTool, nearest
 from hermes.protocols import Concern, Effect, ToolResult, ToolSpec
 from hermes.tools.arguments import fit
 from hermes.tools.base import Tool
@@ -17,10 +16,15 @@ NONE = "none"
 
 
 @cache
-def all_tools() -> tuple[Tool, ...]:
-    """Every tool of the folder: the modules that have a `TOOL`."""
-    modules = (discover.load(PACKAGE, name, "tool") for name in discover.names(PACKAGE))
-    return tuple(module.TOOL for module in modules if hasattr(module, "TOOL"))
+def _toolsets() -> Mapping[str, str]:
+    """Every tool of the folder with its toolset, as its file says: what is not offered is not loaded."""
+    said = ((name, _toolset(discover.text(PACKAGE, name))) for name in discover.names(PACKAGE))
+    return {name: toolset for name, toolset in said if toolset}
+
+
+def _toolset(text: str) -> str:
+    """The toolset in the line that begins with `TOOL`; empty where a file has none."""
+    return text.partition("\nTOOL = tool(")[2].partition('toolset="')[2].partition('"')[0]
 
 
 def select(wanted: Sequence[str], added: Sequence[Tool] = ()) -> tuple[Tool, ...]:
@@ -28,17 +32,18 @@ def select(wanted: Sequence[str], added: Sequence[Tool] = ()) -> tuple[Tool, ...
 
     `added` are tools beside ours; one of them stands in the place of ours of that name.
     """
-    toolsets = {tool.spec.name: tool.toolset for tool in all_tools()}
-    replaced = {tool.spec.name for tool in added}
-    tools = (*(tool for tool in all_tools() if tool.spec.name not in replaced), *added)
-    known = {tool.spec.name for tool in tools} | {tool.toolset for tool in tools} | {ALL, NONE}
+    toolsets, others = _toolsets(), {tool.spec.name: tool for tool in added}
+    known = {ALL, NONE, *toolsets, *toolsets.values(), *others, *(tool.toolset for tool in added)}
     for name in wanted:
         if name not in known:
             raise UnknownName("tool", name, known)
-    if ALL in wanted:
-        return tools
-    names = ((tool, (tool.spec.name, tool.toolset, toolsets.get(tool.spec.name))) for tool in tools)
-    return tuple(tool for tool, known_as in names if not set(known_as).isdisjoint(wanted))
+
+    def is_wanted(*known_as: str | None) -> bool:
+        return ALL in wanted or not set(known_as).isdisjoint(wanted)
+
+    ours = (name for name, toolset in toolsets.items() if name not in others and is_wanted(name, toolset))
+    theirs = (tool for tool in added if is_wanted(tool.spec.name, tool.toolset, toolsets.get(tool.spec.name)))
+    return (*(discover.load(PACKAGE, name, "tool").TOOL for name in ours), *theirs)
 
 
 class Toolbox:
@@ -99,7 +104,7 @@ class Toolbox:
     def _tool(self, name: str) -> Tool:
         found = self._tools.get(name)
         if found is None:
-            near = get_close_matches(name.lower(), self._tools, n=3, cutoff=0.5)
+            near = nearest(name, self._tools)
             offered = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(self._tools)}"
             raise UnknownTool(f"there is no tool `{name}`; {offered if self._tools else 'there are none'}")
         return found

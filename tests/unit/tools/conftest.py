@@ -6,7 +6,7 @@ from hermes.agent.approvals import Approvals
 from hermes.app.services import Services
 from hermes.config import load
 from hermes.tools.base import failure
-from hermes.tools.toolbox import Toolbox, all_tools
+from hermes.tools.toolbox import ALL, Toolbox, select
 
 KEY = "sk-very-secret-value-1234"
 
@@ -53,7 +53,7 @@ class JudgedBox(Toolbox):
     """A toolbox whose calls are judged before they are run, as in a conversation."""
 
     def __init__(self, services, approvals):
-        super().__init__(all_tools(), services)
+        super().__init__(select([ALL]), services)
         self.approvals = approvals
 
     async def call(self, name, arguments, judged=None):

@@ -12,7 +12,7 @@ import pytest
 from hermes.errors import ToolError
 from hermes.tools.files import patterns, writing
 from hermes.tools.places import Places
-from hermes.tools.toolbox import Toolbox, all_tools
+from hermes.tools.toolbox import ALL, Toolbox, select
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ async def test_reading_is_free_everywhere_but_for_secrets(call, text, folder, pe
 
 
 async def test_a_link_that_moves_after_it_was_judged_is_not_followed(services, folder):
-    box = Toolbox(all_tools(), services)
+    box = Toolbox(select([ALL]), services)
     (Path.home() / ".netrc").write_text("hidden")
     (folder / "plain").write_text("fine")
     (folder / "link").symlink_to("plain")
@@ -182,7 +182,7 @@ async def test_a_link_that_moves_after_it_was_judged_is_not_followed(services, f
     ],
 )
 def test_a_consent_that_lasts_is_for_a_file_or_a_folder(services, folder, tmp_path, name, path, rule):
-    concern = Toolbox(all_tools(), services).concern(name, {"path": path})
+    concern = Toolbox(select([ALL]), services).concern(name, {"path": path})
     assert concern.rules == (rule.format(top=tmp_path, home=Path.home()),)
     assert concern.action == f"{concern.action.split()[0]} {os.path.realpath(services.places.absolute(path))}"
 

@@ -12,7 +12,7 @@ from hermes.app.services import Services
 from hermes.config import load
 from hermes.errors import ToolError
 from hermes.tools.terminal.output import KEPT, Output, plain
-from hermes.tools.toolbox import Toolbox, all_tools
+from hermes.tools.toolbox import ALL, Toolbox, select
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ async def test_what_is_dangerous_is_done_only_with_consent(run, folder, person):
 
 async def test_what_nobody_judged_is_not_run(services, folder):
     (folder / "old").mkdir()
-    box = Toolbox(all_tools(), services)
+    box = Toolbox(select([ALL]), services)
     for command in ("rm -rf old", "rm -rf ~"):
         with pytest.raises(ToolError, match=r"not consented|never run"):
             await box.call("terminal", {"command": command})

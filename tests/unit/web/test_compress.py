@@ -2,7 +2,8 @@
 
 import pytest
 
-from hermes.app import Runtime, web_extract
+from hermes.app import Runtime
+from hermes.app.api import web_extract
 from hermes.config import load
 from simulators.chat_completions import ChatSimulator, fails, says
 from simulators.web import exa

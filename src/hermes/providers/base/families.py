@@ -8,16 +8,13 @@ from hermes.protocols import Endpoint, Provider
 from hermes.providers.base.routes import changed, tail
 from hermes.providers.base.schemas import gemini_schema, kimi_schema
 
-_FAMILIES: tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...] = tuple(
-    (re.compile(pattern), facts)
-    for pattern, facts in (
-        (r"kimi", {"temperature": "omit"}),
-        (r"kimi|moonshot", {"dialect": kimi_schema}),
-        (r"gpt-(4o|4\.1|[5-9])|o[134](-|$)", {"max_tokens_key": "max_completion_tokens"}),
-        (r"gpt-[5-9]|o[134](-|$)", {"temperature": "omit"}),
-        (r".*gemini", {"dialect": gemini_schema}),
-        (r".*(gemini|gemma)", {"echoes": ("extra_content",)}),
-    )
+_FAMILIES: tuple[tuple[str, Mapping[str, Any]], ...] = (
+    (r"kimi", {"temperature": "omit"}),
+    (r"kimi|moonshot", {"dialect": kimi_schema}),
+    (r"gpt-(4o|4\.1|[5-9])|o[134](-|$)", {"max_tokens_key": "max_completion_tokens"}),
+    (r"gpt-[5-9]|o[134](-|$)", {"temperature": "omit"}),
+    (r".*gemini", {"dialect": gemini_schema}),
+    (r".*(gemini|gemma)", {"echoes": ("extra_content",)}),
 )
 """Patterns on the beginning of a model's own name, each with what is so of the models that fit."""
 _UNSAID = Provider(name="", title="", api_mode="chat_completions")
@@ -29,7 +26,7 @@ def for_family(endpoint: Endpoint) -> Endpoint:
         return endpoint
     name = tail(endpoint.model)
     for pattern, facts in _FAMILIES:
-        if pattern.match(name):
+        if re.match(pattern, name):
             added = {key: value for key, value in facts.items() if _is_unsaid(endpoint.provider, key)}
             endpoint = changed(endpoint, **added, **_more_echoes(endpoint.provider, facts))
     return endpoint

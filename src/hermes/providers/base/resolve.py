@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 
 import msgspec
 
@@ -206,8 +207,7 @@ class Resolver(msgspec.Struct, frozen=True):
         return sorted(servers, key=lambda provider: (provider.rank, provider.name))
 
     def _names_what_is_set(self, text: str) -> bool:
-        quoted = (part for part in text.split('"') if part.isupper() and part.isidentifier())
-        return any(map(self.variable, quoted))
+        return any(map(self.variable, _variables_in(text)))
 
     def _offer(self, provider: Provider, model: str) -> str | None:
         """Why a provider can be used without having been asked for; None when it cannot."""
@@ -275,6 +275,12 @@ def _takes(provider: Provider, model: str) -> bool:
 
 def _takes_any_address(provider: Provider) -> bool:
     return not provider.base_url and not provider.key_required
+
+
+@cache
+def _variables_in(text: str) -> tuple[str, ...]:
+    """What a file names in quotes as variables are named."""
+    return tuple(part for part in text.split('"') if part.isupper() and part.isidentifier())
 
 
 def _is_local(text: str) -> bool:

@@ -160,7 +160,10 @@ _DERIVED = """
     icalli:ic ical:ic ally:al alli:al ly: li: ian: ean: ous: ive: iv: ator:at or: er: ant: ent: al: ic:
     ur: at: ful: th:
 """
-DERIVED = tuple(
-    (ending, instead) for ending, _, instead in (pair.partition(":") for pair in _DERIVED.split())
-)
-"""Endings that derive one word from another, and what stays instead; the first that fits is taken."""
+DERIVED: dict[str, list[tuple[str, str]]] = {}
+"""Endings that derive one word from another, and what stays instead, by the last letter of the ending.
+
+The first that fits is taken.
+"""
+for _ending, _, _instead in (pair.partition(":") for pair in _DERIVED.split()):
+    DERIVED.setdefault(_ending[-1], []).append((_ending, _instead))

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import msgspec
 
+from hermes.providers.scout.lexicon import bag
 from hermes.providers.scout.words import surface, term
 
 
@@ -37,22 +38,25 @@ _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _RULE = re.compile(r"^[\s|:*_\-=+]*$")
 _QUOTE = re.compile(r"^\s{0,3}(?:>\s?)+")
 
-_INLINE: tuple[tuple[str, re.Pattern[str], str], ...] = (
-    ("<", re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>\n:]{0,300}>"), ""),
-    ("![", re.compile(r"!\[[^\]\n]*\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"), ""),
-    ("](", re.compile(r"\[\\?\[[^\[\]\n]{0,20}\\?\]\]\([^()\n]*\)"), ""),
-    ("](", re.compile(r"\[([^\[\]\n]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"), r"\1"),
-    ("[", re.compile(r"\\?\[(?:\d{1,3}|[a-z]|note \d+|citation needed|edit|update)\\?\]"), ""),
-    ("][", re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]"), r"\1"),
-    ("<", re.compile(r"<(https?://[^\s<>]+)>"), r"\1"),
-    ("*", re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*"), r"\1"),
-    ("__", re.compile(r"(?<!\w)__(?=\S)(.+?)(?<=\S)__(?!\w)"), r"\1"),
-    ("*", re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])"), r"\1"),
-    ("_", re.compile(r"(?<!\w)_(?=\S)([^_\n]+?)(?<=\S)_(?!\w)"), r"\1"),
-    ("~~", re.compile(r"~~(.+?)~~"), r"\1"),
-    ("\\", re.compile(r"\\([\\`*_{}\[\]()#+\-.!|>~])"), r"\1"),
+_INLINE: tuple[tuple[str, str, str], ...] = (
+    ("<", r"<!--.*?-->|</?[a-zA-Z][^<>\n:]{0,300}>", ""),
+    ("![", r"!\[[^\]\n]*\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", ""),
+    ("](", r"\[\\?\[[^\[\]\n]{0,20}\\?\]\]\([^()\n]*\)", ""),
+    ("](", r"\[([^\[\]\n]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1"),
+    ("[", r"\\?\[(?:\d{1,3}|[a-z]|note \d+|citation needed|edit|update)\\?\]", ""),
+    ("][", r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1"),
+    ("<", r"<(https?://[^\s<>]+)>", r"\1"),
+    ("*", r"\*\*(?=\S)(.+?)(?<=\S)\*\*", r"\1"),
+    ("__", r"(?<!\w)__(?=\S)(.+?)(?<=\S)__(?!\w)", r"\1"),
+    ("*", r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])", r"\1"),
+    ("_", r"(?<!\w)_(?=\S)([^_\n]+?)(?<=\S)_(?!\w)", r"\1"),
+    ("~~", r"~~(.+?)~~", r"\1"),
+    ("\\", r"\\([\\`*_{}\[\]()#+\-.!|>~])", r"\1"),
 )
-"""A sign that must be there for the pattern to apply, the pattern, and what stays of it."""
+"""A sign that must be there for the pattern to apply, the pattern, and what stays of it.
+
+As text, because few pages have them all, and compiling takes longer than reading a page.
+"""
 
 
 _CODE_SPAN = re.compile(r"`+[^`\n]+`+")
@@ -71,27 +75,27 @@ def clean(text: str) -> str:
         text = _CODE_SPAN.sub(lambda _: f"\x00{next(numbers)}\x00", text)
     for sign, pattern, instead in _INLINE:
         if sign in text:
-            text = pattern.sub(instead, text)
+            text = re.sub(pattern, instead, text)
     if code:
         text = _STASHED.sub(lambda stashed: code[int(stashed.group(1))], text)
     return " ".join(text.split())
 
 
 _END = re.compile(r"([.!?…]+[\"'”’»)\]]*)\s+(?=[\"'“‘«(\[]*[^\W_a-zß-öø-ÿ])|([。！？]+[」』”）]*)")  # noqa: RUF001
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'“])(?:Mr|Mrs|Ms|Dr|Prof|St|Lt|Col|Gen|Capt|Sgt|Rev|Hon|Gov|Sen|Rep|Mt|Ft|No|Nos|Vol|vol|pp|p|ed"
-    r"|eds|ca|cf|c|fl|b|d|r|vs|v|approx|est|Art|Fig|fig|e\.g|i\.e|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec"
-    r"|Univ|Dept|viz|esp)\.$"
-)
-_MAY_END = re.compile(
-    r"(?:^|[\s(\"'“])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|etc|Inc|Ltd|Co|Corp|Bros|Jr|Sr|al|Ave|Blvd|Ph\.D)\.$"
-)
-"""These may stand inside a sentence or at its end; what follows decides."""
-_STARTERS = re.compile(
-    r"[\"'“(]*(?:The|This|These|That|Those|It|Its|He|His|She|Her|They|Their|In|On|At|By|For|From|After|Before|As|"
-    r"When|While|However|Although|Since|There|A|An|We|But|And|If|During|With|Some|Many|Most|One|Not|No|To|Other|"
-    r"Another|Such|Both|Each|Until|Under|Because|So|Then|Today|Later|Thus|Also|Additionally|Unlike|Despite)\b"
-)
+_WORD = re.compile(r"\w*")
+_MARKS = "\"'“("
+_BREAKS = str.maketrans(_MARKS, " " * len(_MARKS))
+_ABBREVIATIONS = bag("""
+    Mr Mrs Ms Dr Prof St Lt Col Gen Capt Sgt Rev Hon Gov Sen Rep Mt Ft No Nos Vol vol pp p ed eds ca cf c fl b
+    d r vs v approx est Art Fig fig Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec Univ Dept viz esp
+""")
+_MAY_END = bag("etc Inc Ltd Co Corp Bros Jr Sr al Ave Blvd Ph.D")
+"""These, like initials, may stand inside a sentence or at its end; what follows decides."""
+_STARTERS = bag("""
+    The This These That Those It Its He His She Her They Their In On At By For From After Before As When While
+    However Although Since There A An We But And If During With Some Many Most One Not No To Other Another
+    Such Both Each Until Under Because So Then Today Later Thus Also Additionally Unlike Despite
+""")
 
 
 def sentences(text: str) -> list[str]:
@@ -111,10 +115,17 @@ def sentences(text: str) -> list[str]:
 def _ends_sentence(so_far: str, rest: str) -> bool:
     if not so_far.endswith("."):
         return True
-    tail = so_far[-12:]
-    if _MAY_END.search(tail):
-        return bool(_STARTERS.match(rest))
-    return not _ABBREVIATION.search(tail)
+    last = so_far[-12:].translate(_BREAKS).split()[-1].removesuffix(".")
+    if last in _MAY_END or _is_initials(last):
+        opening = _WORD.match(rest.lstrip(_MARKS))
+        return opening is not None and opening[0] in _STARTERS
+    return last not in _ABBREVIATIONS
+
+
+def _is_initials(word: str) -> bool:
+    letters = word.split(".")
+    are_letters = all(len(letter) == 1 and letter.isascii() and letter.isalpha() for letter in letters)
+    return are_letters and (len(letters) > 1 or word.isupper())
 
 
 def blocks(markdown: str) -> Iterator[Block]:

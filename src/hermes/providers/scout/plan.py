@@ -17,11 +17,8 @@ _GREETING = re.compile(
     r"(?:there|hermes|scout)?\W*",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(
-    r"\b(?:(it|he|she|they|him|them|this|that|those|these)|(its|his|her|their))\b(?!['\u2019]s)",
-    re.IGNORECASE,
-)
-_ELLIPSIS = re.compile(r"\s*(?:and|but|or|also|what about|how about|why|when|where|who)\b", re.IGNORECASE)
+_PRONOUN = r"(?i)\b(?:(it|he|she|they|him|them|this|that|those|these)|(its|his|her|their))\b(?!['\u2019]s)"
+_ELLIPSIS = r"(?i)\s*(?:and|but|or|also|what about|how about|why|when|where|who)\b"
 _QUOTED = re.compile(r"[\"“]([^\"“”]{2,80})[\"”]")
 
 
@@ -50,11 +47,11 @@ def _with_subject(text: str, before: str) -> str:
     if question.names or len(known) > 4:
         return text
     subject = _subject(before)
-    pronoun = _PRONOUN.search(text)
+    pronoun = re.search(_PRONOUN, text)
     if subject and pronoun:
         owner = "'s" if pronoun.group(2) else ""
         return f"{text[: pronoun.start()]}{subject}{owner}{text[pronoun.end() :]}"
-    if subject and (not known or (len(known) <= 2 and _ELLIPSIS.match(text))):
+    if subject and (not known or (len(known) <= 2 and re.match(_ELLIPSIS, text))):
         return f"{text.rstrip('?!. ')} {subject}?"
     return text
 

@@ -217,17 +217,16 @@ def _shape(laid: Laid, number: int) -> dict[str, float]:
     }
 
 
-_YEAR = re.compile(r"(?:1[0-9]|20)\d\ds?$")
-_UNIT = re.compile(
+# As text, because a question needs one of them, and `re` keeps what it has compiled.
+_YEAR = r"(?:1[0-9]|20)\d\ds?$"
+_UNIT = (
     r"[%$€£°]|\b(?:percent|per cent|[mb]illion|km|kilomet\w+|met(?:er|re)s?|miles?|feet|acres?|years?|days?"
     r"|hours?|minutes?|tons?|kg|degrees?|square)\b"
 )
-_NAMES = re.compile(
-    r"\b(?:called|named?|known as|termed|referred to as|dubbed|nicknamed|titled|entitled)\b|[\"“(]"
-)
-_BECAUSE = re.compile(r"\b(?:because|due|therefore|thus|reason|caused|owing|result)\b", re.I)
-_MEANS = re.compile(r"\b(?:by|through|using|via|with|means|method|process)\b", re.I)
-_DEFINES = re.compile(r"\b(?:is|are|was|were) (?:an?|the|one|any)\b|\brefers? to\b|\bmeans\b|\bdenotes\b")
+_NAMES = r"\b(?:called|named?|known as|termed|referred to as|dubbed|nicknamed|titled|entitled)\b|[\"“(]"
+_BECAUSE = r"(?i)\b(?:because|due|therefore|thus|reason|caused|owing|result)\b"
+_MEANS = r"(?i)\b(?:by|through|using|via|with|means|method|process)\b"
+_DEFINES = r"\b(?:is|are|was|were) (?:an?|the|one|any)\b|\brefers? to\b|\bmeans\b|\bdenotes\b"
 
 
 def _fit(laid: Laid, sentence: Sentence, met: Met) -> dict[str, float]:
@@ -241,25 +240,28 @@ def _fit(laid: Laid, sentence: Sentence, met: Met) -> dict[str, float]:
         case "where":
             return {"has_where": float(bool(places)), "place_lead": float(not leads.isdisjoint(PLACE_LEADS))}
         case "when":
-            year = any(_YEAR.match(words[at]) for at in places)
+            year = any(re.match(_YEAR, words[at]) for at in places)
             return {
                 "has_when": float(bool(places)),
                 "near_when": _near(laid, places, met),
                 "year": float(year),
             }
         case "number":
-            unit = bool(places and _UNIT.search(sentence.text))
+            unit = bool(places and re.search(_UNIT, sentence.text))
             return {
                 "has_number": float(bool(places)),
                 "near_number": _near(laid, places, met),
                 "unit": float(unit),
             }
         case "why":
-            return {"because": float(bool(_BECAUSE.search(sentence.text)))}
+            return {"because": float(bool(re.search(_BECAUSE, sentence.text)))}
         case "how":
-            return {"means": float(bool(_MEANS.search(sentence.text))), "code": float(bool(sentence.code))}
+            return {
+                "means": float(bool(re.search(_MEANS, sentence.text))),
+                "code": float(bool(sentence.code)),
+            }
         case "name":
-            return {"naming": float(bool(_NAMES.search(sentence.text)))}
+            return {"naming": float(bool(re.search(_NAMES, sentence.text)))}
         case "define":
             return {"defines": _defining(question, sentence)}
     return {}
@@ -283,4 +285,4 @@ def _defining(question: Question, sentence: Sentence) -> float:
     if not thing or not thing <= set(sentence.terms[:reach]):
         return 0.0
     opens = not thing.isdisjoint(sentence.terms[:2])
-    return 1.0 if opens and _DEFINES.search(" ".join(sentence.words[: reach + 5])) else 0.3
+    return 1.0 if opens and re.search(_DEFINES, " ".join(sentence.words[: reach + 5])) else 0.3

@@ -63,28 +63,28 @@ def inflection_removed(word: str) -> str:
     """Plural, `-ed` and `-ing` taken off, conservatively."""
     if len(word) <= 3 or not word.isascii():
         return word
-    word = _singular(word)
-    for ending in ("ing", "ed"):
-        stem = word[: -len(ending)]
-        if word.endswith(ending) and len(stem) >= 3 and _has_vowel(stem):
+    if word[-1] == "s":
+        word = _singular(word)
+    if word.endswith(("ing", "ed")):
+        stem = word[:-3] if word[-1] == "g" else word[:-2]
+        if len(stem) >= 3 and _has_vowel(stem):
             return _mended(stem)
-    if word.endswith("e") and len(word) > 4:
+    if word[-1] == "e" and len(word) > 4:
         return word[:-1]
-    if word.endswith("y") and len(word) > 3 and word[-2] not in "aeiou":
+    if word[-1] == "y" and len(word) > 3 and word[-2] not in "aeiou":
         return word[:-1] + "i"
     return word
 
 
 def _singular(word: str) -> str:
+    """A word in `s`, as one of them."""
     if word.endswith("sses"):
         return word[:-2]
     if word.endswith("ies"):
         return word[:-3] + "y" if len(word) > 4 else word[:-1]
     if word.endswith(("ches", "shes", "xes", "zes")):
         return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+    return word if word.endswith(("ss", "us", "is")) else word[:-1]
 
 
 def _mended(stem: str) -> str:
@@ -105,23 +105,25 @@ def root(stem: str) -> str:
     if len(stem) < 6 or not stem.isascii() or stem[0].isdigit():
         return stem
     for _ in range(2):
-        for ending, instead in DERIVED:
+        for ending, instead in DERIVED.get(stem[-1], ()):
             if stem.endswith(ending) and len(stem) - len(ending) >= 4:
                 stem = stem[: -len(ending)] + instead
                 break
     return stem[:-1] if len(stem) > 4 and stem[-1] in "ei" else stem
 
 
-@lru_cache(maxsize=1)
-def _groups() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for line in GROUPS.split("\n"):
-        members = {term(word) for word in line.split()}
-        for member in members:
-            found.setdefault(member, set()).update(members)
-    return found
+_LINES = tuple(f" {line} " for line in GROUPS.split("\n"))
 
 
+@lru_cache(maxsize=5_000)
 def synonyms(stem: str) -> frozenset[str]:
-    """The stems a hand-kept table holds for much the same, without the stem itself."""
-    return frozenset(_groups().get(stem, ())) - {stem}
+    """The stems a hand-kept table holds for much the same, without the stem itself.
+
+    Only the lines that can hold it are read: the words of a stem begin with its first two letters, or are
+    irregular.
+    """
+    irregular = (f" {form} " for form, base in IRREGULAR.items() if base == stem)
+    beginnings = (f" {stem[:2]}", *irregular)
+    lines = (line for line in _LINES if any(beginning in line for beginning in beginnings))
+    groups = (frozenset(map(term, line.split())) for line in lines)
+    return frozenset().union(*(group for group in groups if stem in group)) - {stem}

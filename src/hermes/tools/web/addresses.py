@@ -14,15 +14,28 @@ Admit = Callable[[str], str | None]
 _AFTER_SCHEME = re.compile(r"^(https?://)\s+", re.IGNORECASE)
 _WEB = ("http", "https")
 _KEPT = "!#$%&'()*+,/:;=?@[]~"
-_TOKEN = re.compile(
-    r"(?<![A-Za-z0-9])(?:"
-    r"sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|xox[abeoprs]-[A-Za-z0-9-]{10,}"
-    r"|AIza[A-Za-z0-9_-]{30,}|pplx-[A-Za-z0-9]{16,}|fc-[a-f0-9]{16,}|A(?:KIA|SIA)[A-Z0-9]{16}|tvly-[A-Za-z0-9-]{12,}"
-    r"|exa_[A-Za-z0-9-]{12,}|hf_[A-Za-z0-9]{16,}|xai-[A-Za-z0-9]{16,}|gsk_[A-Za-z0-9]{16,}|glpat-[A-Za-z0-9_-]{16,}"
-    r"|npm_[A-Za-z0-9]{16,}|sk_(?:live|test)_[A-Za-z0-9]{16,}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+"
-    r")(?![A-Za-z0-9])"
-)
-_TRACKERS = re.compile(r"utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
+_TOKENS = {
+    "sk-": "[A-Za-z0-9_-]{16,}",
+    "gh": "[pousr]_[A-Za-z0-9]{16,}",
+    "github_pat_": "[A-Za-z0-9_]{16,}",
+    "xox": "[abeoprs]-[A-Za-z0-9-]{10,}",
+    "AIza": "[A-Za-z0-9_-]{30,}",
+    "pplx-": "[A-Za-z0-9]{16,}",
+    "fc-": "[a-f0-9]{16,}",
+    "AKIA": "[A-Z0-9]{16}",
+    "ASIA": "[A-Z0-9]{16}",
+    "tvly-": "[A-Za-z0-9-]{12,}",
+    "exa_": "[A-Za-z0-9-]{12,}",
+    "hf_": "[A-Za-z0-9]{16,}",
+    "xai-": "[A-Za-z0-9]{16,}",
+    "gsk_": "[A-Za-z0-9]{16,}",
+    "glpat-": "[A-Za-z0-9_-]{16,}",
+    "npm_": "[A-Za-z0-9]{16,}",
+    "sk_": "(?:live|test)_[A-Za-z0-9]{16,}",
+    "eyJ": r"[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+",
+}
+"""How keys and tokens begin, each with the pattern of what follows."""
+_TRACKERS = r"(?i)utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|igshid|ref_src"
 _PORTS = {"http": "80", "https": "443"}
 
 
@@ -64,7 +77,7 @@ class Gate:
         if parts is None:
             return Refusal("this is no address")
         scheme, host = parts
-        if any(_TOKEN.search(form) or self._holds_secret(form) for form in _forms(url)):
+        if any(_holds_token(form) or self._holds_secret(form) for form in _forms(url)):
             return Refusal("the address holds a key or a token, which would be told to others")
         if scheme not in _WEB:
             return None
@@ -120,9 +133,18 @@ def canonical(url: str) -> str:
     except ValueError:
         return url
     host = (parts.hostname or "").removeprefix("www.")
-    query = [(name, value) for name, value in parse_qsl(parts.query, True) if not _TRACKERS.fullmatch(name)]
+    query = [
+        (name, value) for name, value in parse_qsl(parts.query, True) if not re.fullmatch(_TRACKERS, name)
+    ]
     scheme = "https" if parts.scheme.lower() in _WEB else parts.scheme.lower()
     return urlunsplit((scheme, f"{host}{port}", parts.path.rstrip("/"), urlencode(sorted(query)), ""))
+
+
+def _holds_token(text: str) -> bool:
+    return any(
+        beginning in text and re.search(f"(?<![A-Za-z0-9]){beginning}{rest}(?![A-Za-z0-9])", text)
+        for beginning, rest in _TOKENS.items()
+    )
 
 
 def _forms(url: str) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 LONGEST_KEPT = 2_000_000
-_DATA_IMAGE = re.compile(r"!\[([^\]]*)\]\(\s*data:image/[^)]*\)")
-_BARE_DATA_IMAGE = re.compile(r"\(?data:image/[a-z+.-]+;base64,[A-Za-z0-9+/=\s]*[A-Za-z0-9+/=]\)?")
+_DATA_IMAGE = r"!\[([^\]]*)\]\(\s*data:image/[^)]*\)"
+_BARE_DATA_IMAGE = r"\(?data:image/[a-z+.-]+;base64,[A-Za-z0-9+/=\s]*[A-Za-z0-9+/=]\)?"
 
 
 class PageArchive:
@@ -73,8 +73,8 @@ def without_embedded_images(text: str) -> str:
     """Pictures carried inside the text as base64 say nothing to a reader; their captions do."""
     if "data:image/" not in text:
         return text
-    named = _DATA_IMAGE.sub(lambda found: f"[IMAGE: {found[1]}]" if found[1] else "[IMAGE]", text)
-    return _BARE_DATA_IMAGE.sub("[IMAGE]", named)
+    named = re.sub(_DATA_IMAGE, lambda found: f"[IMAGE: {found[1]}]" if found[1] else "[IMAGE]", text)
+    return re.sub(_BARE_DATA_IMAGE, "[IMAGE]", named)
 
 
 def _head(text: str, size: int) -> str:

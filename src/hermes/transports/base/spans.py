@@ -22,8 +22,8 @@ _CALLS = {
     "<start_function_call>": "<end_function_call>",
 }
 _MID_SENTENCE = "`'\"(,"
-_NOISE = re.compile(r"<\|tool_calls_section_(?:begin|end)\|>")
-_OPENING = re.compile("|".join(map(re.escape, (*_THOUGHTS, *_CALLS))))
+_NOISE = r"<\|tool_calls_section_(?:begin|end)\|>"
+_OPENING = "|".join(map(re.escape, (*_THOUGHTS, *_CALLS)))
 _LONGEST_MARK = max(map(len, (*_THOUGHTS, *_CALLS)))
 _TAIL = 40
 """Characters before a mark that are looked at, to know whether it stands inside a sentence."""
@@ -82,7 +82,7 @@ class SpanFilter:
         return bool(self._held)
 
     def _outside(self, spans: list[Span]) -> bool:
-        opening = next((found for found in _OPENING.finditer(self._held) if self._opens(found)), None)
+        opening = next((found for found in re.finditer(_OPENING, self._held) if self._opens(found)), None)
         if opening is None:
             marks = (*_CALLS, *_THOUGHTS) if self._at_start else tuple(_CALLS)
             self._release(spans, _clear_of(self._held, marks))
@@ -128,7 +128,7 @@ def read_call(text: str, known: Collection[str]) -> ToolCall | None:
 
 
 def without_noise(text: str) -> str:
-    return _NOISE.sub("", text)
+    return re.sub(_NOISE, "", text)
 
 
 def _json_form(text: str) -> tuple[str, Any] | None:
