@@ -12,8 +12,7 @@ from hermes.events import Notice
 from hermes.protocols import Compressor, Notebook, WebBackend
 from hermes.providers.base import Keys, address
 from hermes.tools.web.addresses import Admit, Gate
-from hermes.tools.web.backends.base import Services, texts
-from hermes.tools.web.backends.base.declare import BASE_URL
+from hermes.tools.web.backends.base import Option, Services, texts
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.connecting import Connector
 from hermes.tools.web.debug import DebugLog
@@ -71,10 +70,9 @@ class Web:
         """Take the stored key of a variable or a setting as entered for where it would go now."""
         keys = self._keys(name)
         for backend in self.backends.all() if keys is not None and keys.are_stored else ():
-            option = next((each for each in backend.options if each.secret), None)
-            if option is None or name not in (*option.env, f"web.{option.setting}"):
+            if not any(_holds(option, name) for option in backend.options):
                 continue
-            place = next((each for each in backend.options if each.name == BASE_URL), None)
+            place = next((each for each in backend.options if each.name == backend.sent_to), None)
             url = place and (given(place, self._services) or place.default)
             if keys is not None and url:
                 discover.module("hermes.app.key_hosts").bind(keys, str(url), self._notebook)
@@ -170,6 +168,14 @@ class Web:
             path, min(web.cache_ttl_minutes, LONGEST_KEPT) * 60, time.time
         )
         return made
+
+
+def _holds(option: Option, name: str) -> bool:
+    """Whether a key of this name is the option, or in the mapping that it is."""
+    setting = f"web.{option.setting}"
+    if option.secret:
+        return name in (*option.env, setting)
+    return isinstance(option.default, Mapping) and name.startswith(f"{setting}.")
 
 
 def _lines(path: str) -> list[str]:

@@ -138,3 +138,33 @@ def test_a_key_that_is_set_with_an_address_is_for_that_address(hermes, tmp_path)
     services = Services(load({"HERMES_HOME": str(tmp_path)}))
     services.admit_key("CUSTOM_SEARCH_API_KEY", "https://two.example", "")
     asyncio.run(services.close())
+
+
+def test_a_stored_header_goes_to_the_host_it_was_set_for_and_to_no_other(hermes, tmp_path):
+    hermes("config", "set", "web.backend", "custom-json")
+    hermes("config", "set", "web.custom.url_template", "https://one.example/?q=%s")
+    hermes("config", "set", "web.custom.headers.X-Pass", stdin=f"{KEY}\n")
+    hermes("config", "set", "web.custom.url_template", "https://two.example/?q=%s")
+    held = r"`web\.custom\.headers\.X-Pass` is stored for `one\.example` and was not sent to `two\.example`"
+    with pytest.raises(NotConfigured, match=held):
+        refused(tmp_path)
+    hermes("config", "set", "web.custom.headers.X-Pass", stdin=f"{KEY}\n")
+    services = Services(load({"HERMES_HOME": str(tmp_path)}))
+    services.admit_key("web.custom.headers.X-Pass", "https://two.example", "")
+    asyncio.run(services.close())
+
+
+@pytest.mark.parametrize("place", ["q=%s&key={}", "apiKey={}&q=%s", "q=%s&access_token={}"])
+def test_a_key_in_the_template_is_in_no_output(hermes, tmp_path, place):
+    hermes("config", "set", "web.backend", "custom-json")
+    hermes("config", "set", "web.custom.url_template", f"http://127.0.0.1:1/find?{place.format(KEY)}")
+    for words in (["search", "x", "--explain"], ["doctor", "--offline"], ["config", "show"]):
+        _, out, err = hermes(*words)
+        assert "127.0.0.1:1/find" in out + err
+
+
+def test_a_password_in_an_address_is_in_no_output(hermes, monkeypatch):
+    monkeypatch.setenv("SEARXNG_URL", f"http://me:{KEY}@127.0.0.1:1")
+    for words in (["search", "x", "--explain"], ["doctor", "--offline"]):
+        _, out, err = hermes(*words)
+        assert "127.0.0.1:1" in out + err

@@ -139,6 +139,7 @@ BACKEND = Backend(
     extracts=False,
     options=_OPTIONS,
     offered_by=("url_template",),
+    sent_to="url_template",
     search_request=_search_request,
     read_search=_reader({option.name: option.default for option in _OPTIONS}),
     refine=_refine,
