@@ -51,6 +51,8 @@ class ReadPage(msgspec.Struct, frozen=True):
     content: str
     error: str | None
     blocked: Blocked | None = None
+    final_url: str = ""
+    """Where the page really was, when it was somewhere else."""
 
 
 class ExtractOutcome(msgspec.Struct, frozen=True):
@@ -206,7 +208,8 @@ class WebKernel:
         if document.error is not None:
             return ReadPage(url=url, title=document.title, content="", error=document.error)
         content = fit(document.content, budget, lambda text: self._archive.keep(url, text), short.get(url))
-        return ReadPage(url=url, title=document.title, content=content, error=None)
+        moved = document.final_url if document.final_url and same(document.final_url) != same(url) else ""
+        return ReadPage(url=url, title=document.title, content=content, error=None, final_url=moved)
 
 
 def clamp_limit(limit: object) -> int:
