@@ -208,8 +208,8 @@ class WebKernel:
         if document.error is not None:
             return ReadPage(url=url, title=document.title, content="", error=document.error)
         content = fit(document.content, budget, lambda text: self._archive.keep(url, text), short.get(url))
-        moved = document.final_url if document.final_url and same(document.final_url) != same(url) else ""
-        return ReadPage(url=url, title=document.title, content=content, error=None, final_url=moved)
+        final = document.final_url if _is_elsewhere(document.final_url, url) else ""
+        return ReadPage(url=url, title=document.title, content=content, error=None, final_url=final)
 
 
 def clamp_limit(limit: object) -> int:
@@ -246,6 +246,11 @@ def match_by_url(asked: Sequence[str], documents: Sequence[Document]) -> dict[st
     by_url |= {same(document.url): document for document in documents}
     missing = "the backend returned nothing for this address"
     return {url: by_url.get(same(url)) or Document(url=url, error=missing) for url in asked}
+
+
+def _is_elsewhere(final_url: str, url: str) -> bool:
+    """Whether a page was somewhere else than it was looked for; its part after `#` is the same page."""
+    return bool(final_url) and same(final_url.partition("#")[0]) != same(url.partition("#")[0])
 
 
 def _as_list(items: object) -> list[object]:
