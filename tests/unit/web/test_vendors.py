@@ -24,7 +24,7 @@ class Run:
         if web:
             (home / "config.yaml").write_text(json.dumps({"web": web}))
         self.services = Services(load({"HERMES_HOME": str(home), "HERMES_WEB_BACKEND": name, **environ}))
-        self.services.__dict__["_sockets"] = Client(retry=RetryPolicy(attempts=1))
+        self.services._wires[None] = Client(retry=RetryPolicy(attempts=1))
 
     async def __aenter__(self):
         return self.services.web
