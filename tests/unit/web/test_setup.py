@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import json
 
 import pytest
 
@@ -84,7 +85,28 @@ def test_doctor_names_who_searches_and_who_reads_and_never_a_key(hermes):
     _, out, _ = hermes("doctor", "--offline")
     assert "✓ search: custom" in out
     assert "✓ extract: custom" in out
-    assert "Using custom backend: https://api.example/v1 (model: sonar)" in out
+    seed = "Web Search & Extract: configured\n  Using custom backend: https://api.example/v1 (model: sonar)\n"
+    assert seed in out
+
+
+def test_doctor_says_where_a_server_of_your_own_is(hermes, monkeypatch):
+    monkeypatch.setenv("SEARXNG_URL", "http://127.0.0.1:1/")
+    _, out, _ = hermes("doctor", "--offline")
+    assert "Web Search & Extract: configured\n  Using SearXNG at http://127.0.0.1:1\n✓ search: searxng" in out
+
+
+def test_a_failed_search_is_told_to_programs_and_to_people(hermes):
+    code, out, err = hermes("search", "x", "--backend", "exa", "--json", "--explain")
+    said = "the web backend `exa` needs an API key: `EXA_API_KEY` is not set"
+    assert (code, json.loads(out)) == (2, {"success": False, "error": said})
+    assert said in err
+    assert "asked: exa (`--backend` names it)" in err
+
+
+def test_an_address_without_a_scheme_is_told_how_to_write_it(hermes):
+    code, out, err = hermes("extract", "example.org/page")
+    assert (code, out) == (1, "")
+    assert "write it as `https://example.org/page`" in err
 
 
 def test_doctor_says_what_the_chosen_one_lacks(hermes):

@@ -177,9 +177,9 @@ class WebKernel:
             return {}, ""
         backend = self._extract()
         readable = [url for url in allowed if _is_readable(url, backend.schemes)]
-        kinds = ", ".join(f"`{scheme}:`" for scheme in backend.schemes)
-        foreign = f"the backend `{backend.name}` reads only {kinds} addresses"
-        documents = {url: Document(url=url, error=foreign) for url in allowed if url not in readable}
+        documents = {
+            url: Document(url=url, error=_unreadable(url, backend)) for url in allowed if url not in readable
+        }
         documents |= match_by_url(readable, _sound(await backend.extract(readable)) if readable else ())
         served = dict.fromkeys(each.served_by for each in documents.values() if each.served_by)
         return documents, ", ".join(served) or backend.name
@@ -261,6 +261,13 @@ def _as_list(items: object) -> list[object]:
 
 def _is_readable(url: str, schemes: Sequence[str]) -> bool:
     return (split(url) or ("", ""))[0] in schemes
+
+
+def _unreadable(url: str, backend: WebBackend) -> str:
+    if "://" not in url and ":" not in url.partition("/")[0]:
+        return f"the address has no scheme: write it as `https://{url}`"
+    kinds = ", ".join(f"`{scheme}:`" for scheme in backend.schemes)
+    return f"the backend `{backend.name}` reads only {kinds} addresses"
 
 
 def _figures(

@@ -72,7 +72,7 @@ def describe(backend: Backend, services: Services) -> str:
     site = site_of(backend, services)
     if backend.describe is not None:
         return backend.describe(site)
-    return f"at {site.base_url}" if site.base_url != own_address(backend) else ""
+    return f"Using {backend.title} at {site.base_url}" if site.base_url != own_address(backend) else ""
 
 
 def lack(backend: Backend, option: Option) -> NotConfigured:
