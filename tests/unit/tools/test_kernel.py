@@ -347,7 +347,7 @@ async def test_every_call_is_logged_with_its_figures(tmp_path):
 
 def test_without_the_variable_nothing_is_logged(tmp_path):
     log = DebugLog(str(tmp_path), enabled=False, now=lambda: "now")
-    log.note("web_search", {})
+    log.note("web_search", dict)
     assert log.info == {"enabled": False, "session_id": None, "log_path": None, "total_calls": 0}
     assert list(tmp_path.iterdir()) == []
 

@@ -190,3 +190,10 @@ def test_a_password_in_an_address_is_in_no_output(hermes, monkeypatch):
     for words in (["search", "x", "--explain"], ["doctor", "--offline"]):
         _, out, err = hermes(*words)
         assert "127.0.0.1:1" in out + err
+
+
+def test_setup_warns_when_a_package_is_missing(hermes, monkeypatch):
+    monkeypatch.setattr("hermes.discover.is_installed", lambda _package: False)
+    code, _, err = hermes("tools", "setup", "ddgs")
+    assert code == 0
+    assert "warning: DuckDuckGo lacks what it runs on" in err

@@ -25,6 +25,9 @@ DEFAULT_BUDGET = 15_000
 COMPRESS_FLOOR = 5_000
 ANSWER_TITLE = "Search Answer"
 
+Log = Callable[[str, Callable[[], dict[str, Any]]], None]
+"""Told of every call: the tool, and what gives the entry, which is only made where it is kept."""
+
 
 class FoundRow(msgspec.Struct, frozen=True):
     title: str
@@ -90,7 +93,7 @@ class WebKernel:
         compress_floor: int = COMPRESS_FLOOR,
         strict: bool = False,
         today: Callable[[], dt.date] = today,
-        log: Callable[[str, dict[str, Any]], None] = lambda _tool, _entry: None,
+        log: Log = lambda _tool, _entry: None,
     ) -> None:
         self._search = search_backend
         self._extract = extract_backend
@@ -111,12 +114,10 @@ class WebKernel:
         try:
             outcome = await self._found(query, limit, filters or {})
         except HermesError as error:
-            self._log("web_search", {"parameters": asked, "error": str(error), "results_count": 0})
+            failure = {"parameters": asked, "error": str(error), "results_count": 0}
+            self._log("web_search", lambda: failure)
             raise
-        size = sum(len(row.title) + len(row.url) + len(row.description) for row in outcome.rows)
-        figures = {"results_count": len(outcome.rows)}
-        figures |= {"original_response_size": size, "final_response_size": size}
-        self._log("web_search", {"parameters": asked, "error": None, **figures})
+        self._log("web_search", lambda: {"parameters": asked, **_search_figures(outcome)})
         return outcome
 
     async def _found(self, query: object, limit: object, filters: Mapping[str, object]) -> SearchOutcome:
@@ -126,17 +127,15 @@ class WebKernel:
         wanted = judged(text, clamp_limit(limit), filters)
         backend = self._search()
         found = await ask(backend, wanted, self._today())
-        problems = [_problem(row, backend.schemes, wanted) for row in found.rows]
-        dropped = tuple(problem for problem in problems if problem)
+        good, dropped = _sorted_out(found.rows, backend.schemes, wanted)
         if self._strict and dropped:
             raise WebError(f"Invalid web search result: {dropped[0]}")
-        good = [row for row, problem in zip(found.rows, problems, strict=True) if not problem]
         if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
             rows=tuple(_numbered(row, place) for place, row in enumerate(good[: wanted.limit], start=1)),
             served_by=found.served_by or backend.name,
-            dropped=dropped,
+            dropped=tuple(dropped),
             notes=found.notes,
             among_several=bool(found.served_by),
         )
@@ -156,10 +155,11 @@ class WebKernel:
             documents, served_by = await self._read(wanted)
             short = await self._shortened(documents)
         except HermesError as error:
-            self._log("web_extract", {"parameters": asked, "error": str(error), "pages_extracted": 0})
+            failure = {"parameters": asked, "error": str(error), "pages_extracted": 0}
+            self._log("web_extract", lambda: failure)
             raise
         pages = tuple(self._page(each, documents, short, budget) for each in wanted)
-        self._log("web_extract", {"parameters": asked, **_figures(pages, documents, short)})
+        self._log("web_extract", lambda: {"parameters": asked, **_figures(pages, documents, short)})
         return ExtractOutcome(pages=pages, served_by=served_by)
 
     def _wanted(self, item: object, index: int) -> Wanted:
@@ -270,6 +270,13 @@ def _unreadable(url: str, backend: WebBackend) -> str:
     return f"the backend `{backend.name}` reads only {kinds} addresses"
 
 
+def _search_figures(outcome: SearchOutcome) -> dict[str, Any]:
+    """What a log says of a search."""
+    size = sum(len(row.title) + len(row.url) + len(row.description) for row in outcome.rows)
+    sizes = {"original_response_size": size, "final_response_size": size}
+    return {"error": None, "results_count": len(outcome.rows), **sizes}
+
+
 def _figures(
     pages: Sequence[ReadPage], documents: Mapping[str, Document], short: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -288,6 +295,21 @@ def _figures(
         "truncation_metrics": cut,
         "processing_applied": ["compressed"] * bool(short) + ["truncated"] * bool(cut),
     }
+
+
+def _sorted_out(
+    rows: Sequence[SearchRow], schemes: Sequence[str], query: Query
+) -> tuple[list[SearchRow], list[str]]:
+    """The rows that hold, and why the others do not."""
+    good: list[SearchRow] = []
+    dropped: list[str] = []
+    for row in rows:
+        problem = _problem(row, schemes, query)
+        if problem:
+            dropped.append(problem)
+        else:
+            good.append(row)
+    return good, dropped
 
 
 def _problem(row: SearchRow, schemes: Sequence[str], query: Query) -> str:
