@@ -83,7 +83,7 @@ class Bench:
         self.services = Services(load_config({"HERMES_HOME": str(home), **choice, **given}))
         self.services.sent = []
         wire = Client(retry=RetryPolicy(attempts=2, base=0.0, patience=0.0))
-        self.services.__dict__["_sockets"] = Hasty(wire, seconds) if seconds else wire
+        self.services._wires[None] = Hasty(wire, seconds) if seconds else wire
         self.web = self.services.web
 
     async def __aenter__(self):

@@ -25,6 +25,7 @@ async def test_pages_are_read_and_each_failure_is_its_own(hermes):
         outcome = await hermes("extract", *(server.url + path for path in paths), "--json", **HERE)
     page, moved, away, data, picture = outcome.json()["results"]
     assert page["title"] == moved["title"] == "Pears"
+    assert (moved["final_url"], "final_url" in page) == (f"{server.url}/page", False)
     assert f"planted by [Tom Vale]({server.url}/tom)" in page["content"]
     assert "clouds keep the keys" in away["error"]
     assert '"pears": 3' in data["content"]

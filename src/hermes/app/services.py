@@ -176,7 +176,9 @@ class Services:
             user_agent=f"hermes/{__version__}", retry=retry, guard=self._guard
         )
         fetcher = discover.module("hermes.net.fetch").Fetcher
-        pages: PageFetcher = fetcher(client, heeds_robots=self._config.web.robots)
+        pages: PageFetcher = fetcher(
+            client, cache=self.web_parts.kept_pages, heeds_robots=self._config.web.robots
+        )
         return pages
 
     @cached_property

@@ -12,8 +12,7 @@ from hermes.events import Notice
 from hermes.protocols import Compressor, Notebook, WebBackend
 from hermes.providers.base import Keys, address
 from hermes.tools.web.addresses import Admit, Gate
-from hermes.tools.web.backends.base import Services, texts
-from hermes.tools.web.backends.base.declare import BASE_URL
+from hermes.tools.web.backends.base import Option, Services, texts
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.connecting import Connector
 from hermes.tools.web.debug import DebugLog
@@ -22,11 +21,13 @@ from hermes.tools.web.options import given
 from hermes.tools.web.select import Backends, Capability, Chosen, Preferences, Selector
 
 if TYPE_CHECKING:
-    from hermes.tools.web.cache import Cache
+    from hermes.tools.web.cache import Cache, KeptPages
 
 BLOCKLIST = "security.website_blocklist"
 LONGEST_KEPT = 1440
 """Minutes that an answer may be kept."""
+PAGES_KEPT = 7 * 86_400.0
+"""Seconds that a page is kept to ask its server only for changes."""
 
 
 class Web:
@@ -71,10 +72,9 @@ class Web:
         """Take the stored key of a variable or a setting as entered for where it would go now."""
         keys = self._keys(name)
         for backend in self.backends.all() if keys is not None and keys.are_stored else ():
-            option = next((each for each in backend.options if each.secret), None)
-            if option is None or name not in (*option.env, f"web.{option.setting}"):
+            if not any(_holds(option, name) for option in backend.options):
                 continue
-            place = next((each for each in backend.options if each.name == BASE_URL), None)
+            place = next((each for each in backend.options if each.name == backend.sent_to), None)
             url = place and (given(place, self._services) or place.default)
             if keys is not None and url:
                 discover.module("hermes.app.key_hosts").bind(keys, str(url), self._notebook)
@@ -124,9 +124,21 @@ class Web:
             rules += [(rule, path) for rule in _lines(place)]
         return rules
 
+    @cached_property
+    def kept_pages(self) -> "KeptPages | None":
+        """What the reader fetched before; None where nothing is kept."""
+        made: KeptPages | None = None
+        if self._pages is not None:
+            made = discover.module("hermes.tools.web.cache").KeptPages(
+                self._pages, self._config.web.cache_exempt_hosts
+            )
+        return made
+
     def close(self) -> None:
-        if "_cache" in self.__dict__ and self._cache is not None:
-            self._cache.close()
+        for name in ("_cache", "_pages"):
+            held: Cache | None = self.__dict__.get(name)
+            if held is not None:
+                held.close()
 
     @cached_property
     def _selector(self) -> Selector:
@@ -162,14 +174,26 @@ class Web:
 
     @cached_property
     def _cache(self) -> "Cache | None":
-        web = self._config.web
-        if not web.cache_enabled:
+        return self._open("web.db", min(self._config.web.cache_ttl_minutes, LONGEST_KEPT) * 60)
+
+    @cached_property
+    def _pages(self) -> "Cache | None":
+        return self._open("pages.db", PAGES_KEPT)
+
+    def _open(self, name: str, seconds: float) -> "Cache | None":
+        if not self._config.web.cache_enabled:
             return None
-        path = os.path.join(self._config.home, "cache", "web.db")
-        made: Cache = discover.module("hermes.tools.web.cache").Cache(
-            path, min(web.cache_ttl_minutes, LONGEST_KEPT) * 60, time.time
-        )
+        path = os.path.join(self._config.home, "cache", name)
+        made: Cache = discover.module("hermes.tools.web.cache").Cache(path, seconds, time.time)
         return made
+
+
+def _holds(option: Option, name: str) -> bool:
+    """Whether a key of this name is the option, or in the mapping that it is."""
+    setting = f"web.{option.setting}"
+    if option.secret:
+        return name in (*option.env, setting)
+    return isinstance(option.default, Mapping) and name.startswith(f"{setting}.")
 
 
 def _lines(path: str) -> list[str]:

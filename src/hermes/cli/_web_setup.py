@@ -33,6 +33,8 @@ def run(config: Config, wanted: str | None) -> None:
     ]
     for option in missing:
         border().say(f"warning: {backend.title} still needs {option.what}")
+    if backend.is_ready is not None and not backend.is_ready():
+        border().say(f"warning: {backend.title} lacks what it runs on; `hermes search` says what that is")
     border().say(f"`{backend.name}` is set as `web.backend`; try it with `hermes search QUERY --explain`")
 
 

@@ -27,10 +27,11 @@ from hermes.errors import (
     UsageError,
 )
 from hermes.tools.web.options import describe
-from hermes.tools.web.select import Capability
+from hermes.tools.web.select import CAPABILITIES, Capability
 from hermes.tools.x_search.account import PROVIDER
 
 REACHED_WITHIN = 3.0
+WEB = "Web Search & Extract"
 MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
 
 
@@ -68,6 +69,7 @@ async def _examine(offline: bool) -> list[Row]:
             ("model", _model),
             ("fallback", _fallback),
             ("provider files", _provider_files),
+            ("web", _web),
             ("search", _searches),
             ("extract", _reads),
             ("web backends", _backends),
@@ -151,6 +153,18 @@ async def _providers(runtime: Runtime, *, live: bool) -> list[Row]:
     return [Row("providers", "ok", f"can be used: {usable}"), *found, *broken]
 
 
+async def _web(runtime: Runtime) -> Row:
+    """Whether there is anybody to search and to read, and what those who do are set to."""
+    told: dict[str, None] = {}
+    for capability in CAPABILITIES:
+        try:
+            for backend in runtime.services.web_parts.choice(capability).backends:
+                told[describe(backend, runtime.services)] = None
+        except (ConfigError, UsageError):
+            return Row(WEB, "warning", "not all of it is configured, as the next lines say")
+    return Row(WEB, "ok", "\n  ".join(("configured", *filter(None, told))))
+
+
 async def _searches(runtime: Runtime) -> Row:
     return _served(runtime, "search")
 
@@ -160,19 +174,20 @@ async def _reads(runtime: Runtime) -> Row:
 
 
 def _served(runtime: Runtime, capability: Capability) -> Row:
-    """Who serves, with what it is set to; one that stands in and cannot is a warning."""
+    """Who serves; one that stands in and cannot is a warning."""
     chosen = runtime.services.web_parts.choice(capability)
-    told = [f"{chosen.name} ({chosen.reason})"]
+    told = f"{chosen.name} ({chosen.reason})"
     for backend in chosen.backends:
         try:
-            told += filter(None, [describe(backend, runtime.services)])
+            describe(backend, runtime.services)
         except NotConfigured as error:
             if chosen.how == "one":
                 raise
-            detail = f"{told[0]}; `{backend.name}` is passed over: {error}"
+            detail = f"{told}; `{backend.name}` is passed over: {error}"
             return Row(capability, "warning", detail, error.hint)
-    status: Literal["ok", "warning"] = "warning" if chosen.warning else "ok"
-    return Row(capability, status, "; ".join((*told, *filter(None, [chosen.warning]))))
+    if chosen.warning:
+        return Row(capability, "warning", f"{told}; {chosen.warning}")
+    return Row(capability, "ok", told)
 
 
 async def _backends(runtime: Runtime) -> Row:

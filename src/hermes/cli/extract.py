@@ -22,6 +22,8 @@ def command(urls: tuple[str, ...], backend: str, char_limit: int | None, as_json
     if as_json:
         show_json(outcome)
     for page in () if as_json else pages:
+        if "final_url" in page:
+            border().say(f"note: `{page['url']}` led to `{page['final_url']}`")
         if page["error"] is None:
             border().show(f"{page['content']}\n")
         else:

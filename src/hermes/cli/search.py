@@ -41,7 +41,12 @@ def command(
     """Search with the configured backend and print titles, addresses and descriptions."""
     flags = {"web.search_backend": backend or None, "web.cache_enabled": "false" if fresh else None}
     config = read_settings(flags)
-    outcome = run_in_loop(_search(config, storable(query), limit, filters, explain=explain))
+    try:
+        outcome = run_in_loop(_search(config, storable(query), limit, filters, explain=explain))
+    except HermesError as error:
+        if as_json:
+            show_json({"success": False, "error": str(error)})
+        raise
     if as_json:
         show_json(search_payload(outcome))
         return
@@ -84,12 +89,12 @@ def _explain(services: Services, outcome: SearchOutcome | None) -> None:
             border().say(f"  {name}: {value}")
         if sent.body:
             border().say(f"  {sent.body}")
-        border().say(f"  answered in {sent.seconds:.2f} s: {sent.outcome}")
+        border().say(f"  after {sent.seconds:.2f} s: {sent.outcome}")
     if outcome is not None:
         if not services.sent:
             border().say("nothing was sent to a server")
         border().say(
-            f"served by: {outcome.served_by}; {len(outcome.rows)} rows, {len(outcome.dropped)} dropped"
+            f"served by: {outcome.served_by}; rows: {len(outcome.rows)}, dropped: {len(outcome.dropped)}"
         )
         for reason in dict.fromkeys(outcome.dropped):
             border().say(f"  dropped: {reason} ({outcome.dropped.count(reason)})")

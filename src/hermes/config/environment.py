@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 from hermes.config import files
-from hermes.config.secret import Secret
+from hermes.config.secret import Secret, in_address
 
 Place = Literal["environment", ".env"]
 _SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_KEY")
@@ -41,11 +41,13 @@ class Environment:
         return Secret(value) if value else None
 
     def secrets(self) -> Iterator[Secret]:
-        """Every value whose name says that it is one, from both places."""
+        """Every value whose name says that it is one, and those in addresses, from both places."""
         for place in (self._process, self._file):
             for name, value in place.items():
                 if names_secret(name) and value.strip():
                     yield Secret(value.strip())
+                elif name.startswith("HERMES_") or name.endswith("_URL"):
+                    yield from in_address(value)
 
     def without_secrets(self, redact: Callable[[str], str]) -> dict[str, str]:
         """The process environment for other programs: nothing that is named a secret or holds one."""

@@ -13,6 +13,9 @@ SHORTEST_REDACTED = 8
 """Shorter values are words such as `none` or `ollama`, given where a server asks for a key and checks
 none: replacing them would tear ordinary text apart, and no real key is that short."""
 
+_PARAMETERS = ("key", "token", "secret", "password", "pass", "auth", "signature")
+"""How the names of parameters end that hold a secret: `key`, `apiKey`, `access_token`."""
+
 
 class Secret:
     """A value that shows as stars everywhere and is given only to who calls `reveal`.
@@ -47,6 +50,18 @@ class Secret:
 
     def __bool__(self) -> bool:
         return bool(self._value)
+
+
+def in_address(url: str) -> "Iterator[Secret]":
+    """The secrets that a URL holds: a password before its host, and parameters whose name says so."""
+    rest, _, query = url.partition("://")[2].partition("#")[0].partition("?")
+    user, at, _ = rest.partition("/")[0].rpartition("@")
+    if at:
+        yield Secret(user.partition(":")[2] or user)
+    for parameter in query.split("&"):
+        name, _, value = parameter.partition("=")
+        if value and name.lower().endswith(_PARAMETERS):
+            yield Secret(value)
 
 
 class Redactor:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from hermes.config.environment import Environment
-from hermes.config.secret import Redactor, Secret
+from hermes.config.secret import Redactor, Secret, in_address
 from hermes.protocols import CredentialSource, Effort
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
@@ -185,8 +185,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def redactor(self) -> Redactor:
         """A filter for every secret this configuration knows."""
-        own = (self.model.api_key, self.web.custom_api_key, *_secrets(self.options))
-        return Redactor((*filter(None, own), *self.environment.secrets()))
+        own = (self.model.api_key, self.web.custom_api_key, self.model.base_url, self.web.custom_base_url)
+        held = (secret for value in (*own, self.options) for secret in _secrets(value))
+        return Redactor((*held, *self.environment.secrets()))
 
     def wants_plugins(self) -> bool:
         """Whether there is a plugin to load: nothing of plugins is touched where nothing is enabled."""
@@ -213,5 +214,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 def _secrets(value: object) -> Iterator[Secret]:
     if isinstance(value, Secret):
         yield value
+    elif isinstance(value, str):
+        yield from in_address(value)
     for inner in value.values() if isinstance(value, Mapping) else ():
         yield from _secrets(inner)

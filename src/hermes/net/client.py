@@ -20,12 +20,14 @@ from hermes.net.guard import Guard
 from hermes.net.guarded import SocketMaker, plain_socket
 from hermes.net.names import Resolver
 from hermes.net.pool import Pool
-from hermes.net.reply import CREDENTIALS, Caps, Reply
+from hermes.net.reply import Caps, Reply
 from hermes.net.retry import RetryBudget, RetryPolicy, retry_after
 from hermes.net.target import Target
 from hermes.protocols import HttpRequest, MayRetry
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_FOR_ANYBODY = frozenset({"accept", "accept-language", "if-none-match", "if-modified-since"})
+"""Headers that go along when a redirect leads to another origin; any other may hold a credential."""
 _LARGE_BODY = 1024 * 1024
 _POLICY = RetryPolicy()
 _CAPS = Caps()
@@ -179,7 +181,7 @@ class Client:
             response.close()
             place = self._admitted(self._redirected(where, response.headers["location"]))
             if place.origin != where.origin:
-                headers = {name: value for name, value in headers.items() if name.lower() not in CREDENTIALS}
+                headers = {name: value for name, value in headers.items() if name.lower() in _FOR_ANYBODY}
             where = place
         raise ProtocolBroken(f"`{where.origin}` redirects more than {self._caps.redirects} times")
 

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-import msgspec
-
 from hermes.errors import AddressRefused, HttpStatus, NetError
 from hermes.net import robots, target
 from hermes.net.client import Client
@@ -65,7 +63,7 @@ class Fetcher:
                     return await self._take(url, reply)
             except HttpStatus as error:
                 if error.status == _NOT_MODIFIED and kept is not None:
-                    return _with_note(kept.page, "it has not changed since it was last read")
+                    return kept.page
                 raise
 
     async def close(self) -> None:
@@ -79,7 +77,8 @@ class Fetcher:
         content_type = reply.headers.get("content-type", "")
         fetched = Fetched(reply.url, reply.status, content_type, body, tuple(notes))
         etag, modified = reply.headers.get("etag", ""), reply.headers.get("last-modified", "")
-        if self._cache is not None and (etag or modified) and not note:
+        may_keep = "no-store" not in reply.headers.get("cache-control", "").lower() and not note
+        if self._cache is not None and (etag or modified) and may_keep:
             self._cache.put(url, KeptPage(fetched, etag, modified))
         return fetched
 
@@ -139,7 +138,3 @@ def _request(url: str, kept: KeptPage | None = None) -> HttpRequest:
     if kept is not None and kept.last_modified:
         headers["If-Modified-Since"] = kept.last_modified
     return HttpRequest("GET", url, headers, deadlines=DEADLINES)
-
-
-def _with_note(page: Fetched, note: str) -> Fetched:
-    return msgspec.structs.replace(page, notes=(*page.notes, note))

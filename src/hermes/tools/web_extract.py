@@ -23,7 +23,7 @@ class Services(Protocol):
 
 
 def extract_payload(outcome: ExtractOutcome) -> dict[str, Any]:
-    """The result in the shape programs rely on."""
+    """The result in the shape programs rely on; `final_url` is there for a page that was somewhere else."""
     return {"results": list(map(_page, outcome.pages))}
 
 
@@ -34,6 +34,8 @@ def _page(page: ReadPage) -> dict[str, Any]:
         "content": page.content,
         "error": page.error,
     }
+    if page.final_url:
+        shown["final_url"] = page.final_url
     return shown | ({"blocked_by_policy": msgspec.structs.asdict(page.blocked)} if page.blocked else {})
 
 

@@ -57,7 +57,7 @@ class Desk:
         (self.home / "config.yaml").write_text(json.dumps({"web": web}))
         known = {name: value for name, value in given.items() if value is not None}
         services = Services(load({"HERMES_HOME": str(self.home), **known}))
-        services.__dict__["_sockets"] = Client(retry=RetryPolicy(attempts=2, base=0.0, patience=0.0))
+        services._wires[None] = Client(retry=RetryPolicy(attempts=2, base=0.0, patience=0.0))
         return services
 
 

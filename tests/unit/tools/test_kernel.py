@@ -10,6 +10,7 @@ from hermes.tools.web.addresses import Gate
 from hermes.tools.web.budget import PageArchive, fit, page_file_name
 from hermes.tools.web.debug import DebugLog
 from hermes.tools.web.kernel import WebKernel, clamp_budget, clamp_limit
+from hermes.tools.web_extract import extract_payload
 
 
 class Backend:
@@ -250,6 +251,24 @@ async def test_a_page_is_known_by_where_it_was_found_too():
     assert (page.url, page.content) == ("https://a/", "x")
 
 
+@pytest.mark.parametrize(
+    ("asked", "final", "told"),
+    [
+        ("https://a/x", "https://b/y", "https://b/y"),
+        ("http://a/x", "https://a/x", "https://a/x"),
+        ("https://a/x#part", "https://a/x", ""),
+        ("https://a", "https://a/", ""),
+        ("https://a/x", "", ""),
+    ],
+)
+async def test_a_page_says_where_it_was_when_that_was_somewhere_else(asked, final, told):
+    web, _ = kernel(documents=[Document(asked, content="x", final_url=final)])
+    outcome = await web.extract([asked])
+    assert (outcome.pages[0].url, outcome.pages[0].final_url) == (asked, told)
+    [entry] = extract_payload(outcome)["results"]
+    assert entry.get("final_url", "") == told
+
+
 async def test_addresses_in_other_scripts_are_sent_in_ascii():
     web, backend = kernel(documents=[Document("https://wttr.in/Köln", content="rain")])
     [page] = (await web.extract(["https://wttr.in/Köln"])).pages
@@ -328,7 +347,7 @@ async def test_every_call_is_logged_with_its_figures(tmp_path):
 
 def test_without_the_variable_nothing_is_logged(tmp_path):
     log = DebugLog(str(tmp_path), enabled=False, now=lambda: "now")
-    log.note("web_search", {})
+    log.note("web_search", dict)
     assert log.info == {"enabled": False, "session_id": None, "log_path": None, "total_calls": 0}
     assert list(tmp_path.iterdir()) == []
 

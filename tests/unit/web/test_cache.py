@@ -184,3 +184,20 @@ def test_the_oldest_are_dropped_when_there_are_too_many(cache, clock, monkeypatc
         clock.now += 1
         cache.put(str(number), number)
     assert [cache.get(str(number), int) for number in range(5)] == [None, None, 2, 3, 4]
+
+
+def test_the_oldest_are_dropped_when_they_are_too_large_together(cache, clock, monkeypatch):
+    monkeypatch.setattr("hermes.tools.web.cache.MOST_BYTES", 250)
+    for number in range(5):
+        clock.now += 1
+        cache.put(str(number), "x" * 98)
+    assert [number for number in range(5) if cache.get(str(number), str)] == [3, 4]
+
+
+async def test_a_page_of_the_open_web_that_is_near_in_the_end_is_not_kept(cache):
+    page = Document("https://a.example/", content="in the house", final_url="http://nas.local/")
+    backend = Fake("a", pages={"https://a.example/": page})
+    web = Cached(backend, cache, "")
+    for _ in range(2):
+        await web.extract(["https://a.example/"])
+    assert len(backend.asked) == 2

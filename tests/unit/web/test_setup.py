@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import json
 
 import pytest
 
@@ -84,7 +85,28 @@ def test_doctor_names_who_searches_and_who_reads_and_never_a_key(hermes):
     _, out, _ = hermes("doctor", "--offline")
     assert "✓ search: custom" in out
     assert "✓ extract: custom" in out
-    assert "Using custom backend: https://api.example/v1 (model: sonar)" in out
+    seed = "Web Search & Extract: configured\n  Using custom backend: https://api.example/v1 (model: sonar)\n"
+    assert seed in out
+
+
+def test_doctor_says_where_a_server_of_your_own_is(hermes, monkeypatch):
+    monkeypatch.setenv("SEARXNG_URL", "http://127.0.0.1:1/")
+    _, out, _ = hermes("doctor", "--offline")
+    assert "Web Search & Extract: configured\n  Using SearXNG at http://127.0.0.1:1\n✓ search: searxng" in out
+
+
+def test_a_failed_search_is_told_to_programs_and_to_people(hermes):
+    code, out, err = hermes("search", "x", "--backend", "exa", "--json", "--explain")
+    said = "the web backend `exa` needs an API key: `EXA_API_KEY` is not set"
+    assert (code, json.loads(out)) == (2, {"success": False, "error": said})
+    assert said in err
+    assert "asked: exa (`--backend` names it)" in err
+
+
+def test_an_address_without_a_scheme_is_told_how_to_write_it(hermes):
+    code, out, err = hermes("extract", "example.org/page")
+    assert (code, out) == (1, "")
+    assert "write it as `https://example.org/page`" in err
 
 
 def test_doctor_says_what_the_chosen_one_lacks(hermes):
@@ -138,3 +160,40 @@ def test_a_key_that_is_set_with_an_address_is_for_that_address(hermes, tmp_path)
     services = Services(load({"HERMES_HOME": str(tmp_path)}))
     services.admit_key("CUSTOM_SEARCH_API_KEY", "https://two.example", "")
     asyncio.run(services.close())
+
+
+def test_a_stored_header_goes_to_the_host_it_was_set_for_and_to_no_other(hermes, tmp_path):
+    hermes("config", "set", "web.backend", "custom-json")
+    hermes("config", "set", "web.custom.url_template", "https://one.example/?q=%s")
+    hermes("config", "set", "web.custom.headers.X-Pass", stdin=f"{KEY}\n")
+    hermes("config", "set", "web.custom.url_template", "https://two.example/?q=%s")
+    held = r"`web\.custom\.headers\.X-Pass` is stored for `one\.example` and was not sent to `two\.example`"
+    with pytest.raises(NotConfigured, match=held):
+        refused(tmp_path)
+    hermes("config", "set", "web.custom.headers.X-Pass", stdin=f"{KEY}\n")
+    services = Services(load({"HERMES_HOME": str(tmp_path)}))
+    services.admit_key("web.custom.headers.X-Pass", "https://two.example", "")
+    asyncio.run(services.close())
+
+
+@pytest.mark.parametrize("place", ["q=%s&key={}", "apiKey={}&q=%s", "q=%s&access_token={}"])
+def test_a_key_in_the_template_is_in_no_output(hermes, tmp_path, place):
+    hermes("config", "set", "web.backend", "custom-json")
+    hermes("config", "set", "web.custom.url_template", f"http://127.0.0.1:1/find?{place.format(KEY)}")
+    for words in (["search", "x", "--explain"], ["doctor", "--offline"], ["config", "show"]):
+        _, out, err = hermes(*words)
+        assert "127.0.0.1:1/find" in out + err
+
+
+def test_a_password_in_an_address_is_in_no_output(hermes, monkeypatch):
+    monkeypatch.setenv("SEARXNG_URL", f"http://me:{KEY}@127.0.0.1:1")
+    for words in (["search", "x", "--explain"], ["doctor", "--offline"]):
+        _, out, err = hermes(*words)
+        assert "127.0.0.1:1" in out + err
+
+
+def test_setup_warns_when_a_package_is_missing(hermes, monkeypatch):
+    monkeypatch.setattr("hermes.discover.is_installed", lambda _package: False)
+    code, _, err = hermes("tools", "setup", "ddgs")
+    assert code == 0
+    assert "warning: DuckDuckGo lacks what it runs on" in err

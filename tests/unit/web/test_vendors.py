@@ -24,7 +24,7 @@ class Run:
         if web:
             (home / "config.yaml").write_text(json.dumps({"web": web}))
         self.services = Services(load({"HERMES_HOME": str(home), "HERMES_WEB_BACKEND": name, **environ}))
-        self.services.__dict__["_sockets"] = Client(retry=RetryPolicy(attempts=1))
+        self.services._wires[None] = Client(retry=RetryPolicy(attempts=1))
 
     async def __aenter__(self):
         return self.services.web
@@ -281,7 +281,7 @@ async def test_the_command_explains_itself_without_the_key(tmp_path):
     assert "asked: exa" in err
     assert f"POST {vendor.url}/search" in err
     assert "startPublishedDate" in err
-    assert "1 rows, 1 dropped" in err
+    assert "rows: 1, dropped: 1" in err
     assert "a row has no URL (1)" in err
     assert KEY not in out + err
 
@@ -303,7 +303,8 @@ async def test_a_key_that_the_vendor_refuses_is_an_error_in_json_too(tmp_path):
         code, out, err = await asyncio.to_thread(
             hermes_in_process, tmp_path, vendor.environ(), "search", "who?", "--json"
         )
-    assert (code, out) == (1, "")
+    assert (code, json.loads(out)["success"]) == (1, False)
+    assert KEY not in out
     assert "Exa refuses the key" in err
     assert "`EXA_API_KEY`" in err
     assert KEY not in err

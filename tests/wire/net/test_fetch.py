@@ -10,6 +10,7 @@ from hermes.net.fetch import Fetcher
 from hermes.net.guard import Guard
 from hermes.net.reply import Caps
 from hermes.protocols import KeptPage
+from hermes.tools.web.cache import Cache, KeptPages
 from simulators.scripted import Exchange, ScriptedServer, http_reply
 from simulators.sentinel import Names, Sentinel
 
@@ -111,9 +112,36 @@ async def test_a_page_that_was_read_before_is_only_asked_for_changes(fetchers):
         fetcher = fetchers(cache=shelf)
         first = await fetcher.fetch(server.url)
         again = await fetcher.fetch(server.url)
-    assert (first.body, again.body) == (b"first", b"first")
-    assert again.notes == ("it has not changed since it was last read",)
+    assert first.body == b"first"
+    assert again == first
     assert set(shelf) == {server.url}
+
+
+async def test_another_run_asks_for_changes_too(make_client, tmp_path):
+    async def handler(exchange: Exchange):
+        if exchange.request.headers.get("if-none-match") == '"v1"':
+            await exchange.send(b"HTTP/1.1 304 Not Modified\r\n\r\n")
+        else:
+            await exchange.send(http_reply(200, b"\xff\x00 first", etag='"v1"'))
+
+    names = Names({"public.example": ["93.184.215.14"], "exempt.example": ["93.184.215.14"]})
+    bodies = []
+    async with Sentinel(handler) as sentinel:
+        for _run in range(2):
+            cache = Cache(str(tmp_path / "pages.db"), 60, lambda: 0.0)
+            client = make_client(guard=Guard(), resolver=names, new_socket=sentinel.new_socket)
+            fetcher = Fetcher(client, cache=KeptPages(cache, ["exempt.example"]))
+            bodies.append((await fetcher.fetch("http://public.example/")).body)
+            bodies.append((await fetcher.fetch("http://exempt.example/")).body)
+            cache.close()
+    assert bodies == [b"\xff\x00 first"] * 4
+    asked = [(each.headers["host"], "if-none-match" in each.headers) for each in sentinel.requests]
+    assert asked == [
+        ("public.example", False),
+        ("exempt.example", False),
+        ("public.example", True),
+        ("exempt.example", False),
+    ]
 
 
 async def test_what_has_no_version_or_is_not_whole_is_not_kept(fetchers):
@@ -121,6 +149,8 @@ async def test_what_has_no_version_or_is_not_whole_is_not_kept(fetchers):
     async with ScriptedServer(http_reply(200, b"x")) as server:
         await fetchers(cache=shelf).fetch(server.url)
     async with ScriptedServer(b'HTTP/1.1 200 OK\r\nETag: "a"\r\nContent-Length: 9\r\n\r\nx') as server:
+        await fetchers(cache=shelf).fetch(server.url)
+    async with ScriptedServer(http_reply(200, b"x", etag='"a"', cache_control="No-Store")) as server:
         await fetchers(cache=shelf).fetch(server.url)
     assert shelf == {}
 

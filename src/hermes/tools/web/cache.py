@@ -10,7 +10,7 @@ import msgspec
 
 from hermes.errors import HermesError, StoreError
 from hermes.net.sites import matches
-from hermes.protocols import Document, Found, Query, WebBackend
+from hermes.protocols import Document, Found, KeptPage, Query, WebBackend
 from hermes.store.database import Database, fetch
 from hermes.store.schema import Schema
 from hermes.tools.web.addresses import split
@@ -30,7 +30,11 @@ CACHE = Schema(
 )
 MOST_ENTRIES = 2_000
 LARGEST_ENTRY = 2_000_000
+MOST_BYTES = 64_000_000
 _DROP_OLDEST = "DELETE FROM answers WHERE key IN (SELECT key FROM answers ORDER BY expires LIMIT ?)"
+_HELD = "SELECT count(*), total(length(value)) FROM answers"
+_SPARED = 10
+"""How many go at once when there is too much: the oldest tenth."""
 
 T = TypeVar("T")
 
@@ -66,9 +70,10 @@ class Cache:
             db.execute(
                 "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", (key, size, data, now + self._seconds)
             )
-            (count,) = db.execute("SELECT count(*) FROM answers").fetchone()
-            if count > MOST_ENTRIES:
-                db.execute(_DROP_OLDEST, (count - MOST_ENTRIES,))
+            count, held = db.execute(_HELD).fetchone()
+            while count > MOST_ENTRIES or held > MOST_BYTES:
+                db.execute(_DROP_OLDEST, (count // _SPARED + 1,))
+                count, held = db.execute(_HELD).fetchone()
 
         self._try(lambda database: database.write(insert))
 
@@ -164,21 +169,46 @@ class Cached:
             return list(kept.values())
         read = await self._readings.call(left, lambda: self._backend.extract(left))
         for document in read:
-            if self._cache and document.error is None and document.content and self._may_keep(document.url):
+            if self._cache and document.error is None and document.content and self._may_keep(document):
                 self._cache.put(self._key("page", document.url), document)
         return [*kept.values(), *read]
 
     def _kept(self, url: str) -> Document | None:
-        if self._cache is None or not self._may_keep(url):
+        if self._cache is None or not may_keep(url, self._exempt):
             return None
         return self._cache.get(self._key("page", url), Document)
 
-    def _may_keep(self, url: str) -> bool:
-        _, host = split(url) or ("", "")
-        return "." in host and not _is_near(host) and not any(matches(host, rule) for rule in self._exempt)
+    def _may_keep(self, document: Document) -> bool:
+        places = filter(None, (document.url, document.final_url))
+        return all(may_keep(place, self._exempt) for place in places)
 
     def _key(self, kind: str, asked: Any) -> str:
-        return hashlib.sha256(msgspec.json.encode([kind, self.name, self._identity, asked])).hexdigest()
+        return _digest([kind, self.name, self._identity, asked])
+
+
+class KeptPages:
+    """A `PageCache`: pages as their servers sent them, so that these are only asked for changes."""
+
+    def __init__(self, cache: Cache, exempt: Sequence[str] = ()) -> None:
+        self._cache = cache
+        self._exempt = exempt
+
+    def get(self, url: str) -> KeptPage | None:
+        return self._cache.get(_digest(url), KeptPage) if may_keep(url, self._exempt) else None
+
+    def put(self, url: str, kept: KeptPage) -> None:
+        if may_keep(url, self._exempt) and may_keep(kept.page.url, self._exempt):
+            self._cache.put(_digest(url), kept)
+
+
+def may_keep(url: str, exempt: Sequence[str]) -> bool:
+    """Whether a page may be kept: it is of the open web, and no rule exempts its host."""
+    _, host = split(url) or ("", "")
+    return "." in host and not _is_near(host) and not any(matches(host, rule) for rule in exempt)
+
+
+def _digest(asked: Any) -> str:
+    return hashlib.sha256(msgspec.json.encode(asked)).hexdigest()
 
 
 def _is_near(host: str) -> bool:

@@ -25,6 +25,9 @@ DEFAULT_BUDGET = 15_000
 COMPRESS_FLOOR = 5_000
 ANSWER_TITLE = "Search Answer"
 
+Log = Callable[[str, Callable[[], dict[str, Any]]], None]
+"""Told of every call: the tool, and what gives the entry, which is only made where it is kept."""
+
 
 class FoundRow(msgspec.Struct, frozen=True):
     title: str
@@ -51,6 +54,8 @@ class ReadPage(msgspec.Struct, frozen=True):
     content: str
     error: str | None
     blocked: Blocked | None = None
+    final_url: str = ""
+    """Where the page really was, when it was somewhere else."""
 
 
 class ExtractOutcome(msgspec.Struct, frozen=True):
@@ -88,7 +93,7 @@ class WebKernel:
         compress_floor: int = COMPRESS_FLOOR,
         strict: bool = False,
         today: Callable[[], dt.date] = today,
-        log: Callable[[str, dict[str, Any]], None] = lambda _tool, _entry: None,
+        log: Log = lambda _tool, _entry: None,
     ) -> None:
         self._search = search_backend
         self._extract = extract_backend
@@ -109,12 +114,10 @@ class WebKernel:
         try:
             outcome = await self._found(query, limit, filters or {})
         except HermesError as error:
-            self._log("web_search", {"parameters": asked, "error": str(error), "results_count": 0})
+            failure = {"parameters": asked, "error": str(error), "results_count": 0}
+            self._log("web_search", lambda: failure)
             raise
-        size = sum(len(row.title) + len(row.url) + len(row.description) for row in outcome.rows)
-        figures = {"results_count": len(outcome.rows)}
-        figures |= {"original_response_size": size, "final_response_size": size}
-        self._log("web_search", {"parameters": asked, "error": None, **figures})
+        self._log("web_search", lambda: {"parameters": asked, **_search_figures(outcome)})
         return outcome
 
     async def _found(self, query: object, limit: object, filters: Mapping[str, object]) -> SearchOutcome:
@@ -124,17 +127,15 @@ class WebKernel:
         wanted = judged(text, clamp_limit(limit), filters)
         backend = self._search()
         found = await ask(backend, wanted, self._today())
-        problems = [_problem(row, backend.schemes, wanted) for row in found.rows]
-        dropped = tuple(problem for problem in problems if problem)
+        good, dropped = _sorted_out(found.rows, backend.schemes, wanted)
         if self._strict and dropped:
             raise WebError(f"Invalid web search result: {dropped[0]}")
-        good = [row for row, problem in zip(found.rows, problems, strict=True) if not problem]
         if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
             rows=tuple(_numbered(row, place) for place, row in enumerate(good[: wanted.limit], start=1)),
             served_by=found.served_by or backend.name,
-            dropped=dropped,
+            dropped=tuple(dropped),
             notes=found.notes,
             among_several=bool(found.served_by),
         )
@@ -154,10 +155,11 @@ class WebKernel:
             documents, served_by = await self._read(wanted)
             short = await self._shortened(documents)
         except HermesError as error:
-            self._log("web_extract", {"parameters": asked, "error": str(error), "pages_extracted": 0})
+            failure = {"parameters": asked, "error": str(error), "pages_extracted": 0}
+            self._log("web_extract", lambda: failure)
             raise
         pages = tuple(self._page(each, documents, short, budget) for each in wanted)
-        self._log("web_extract", {"parameters": asked, **_figures(pages, documents, short)})
+        self._log("web_extract", lambda: {"parameters": asked, **_figures(pages, documents, short)})
         return ExtractOutcome(pages=pages, served_by=served_by)
 
     def _wanted(self, item: object, index: int) -> Wanted:
@@ -175,9 +177,9 @@ class WebKernel:
             return {}, ""
         backend = self._extract()
         readable = [url for url in allowed if _is_readable(url, backend.schemes)]
-        kinds = ", ".join(f"`{scheme}:`" for scheme in backend.schemes)
-        foreign = f"the backend `{backend.name}` reads only {kinds} addresses"
-        documents = {url: Document(url=url, error=foreign) for url in allowed if url not in readable}
+        documents = {
+            url: Document(url=url, error=_unreadable(url, backend)) for url in allowed if url not in readable
+        }
         documents |= match_by_url(readable, _sound(await backend.extract(readable)) if readable else ())
         served = dict.fromkeys(each.served_by for each in documents.values() if each.served_by)
         return documents, ", ".join(served) or backend.name
@@ -206,7 +208,8 @@ class WebKernel:
         if document.error is not None:
             return ReadPage(url=url, title=document.title, content="", error=document.error)
         content = fit(document.content, budget, lambda text: self._archive.keep(url, text), short.get(url))
-        return ReadPage(url=url, title=document.title, content=content, error=None)
+        final = document.final_url if _is_elsewhere(document.final_url, url) else ""
+        return ReadPage(url=url, title=document.title, content=content, error=None, final_url=final)
 
 
 def clamp_limit(limit: object) -> int:
@@ -245,6 +248,11 @@ def match_by_url(asked: Sequence[str], documents: Sequence[Document]) -> dict[st
     return {url: by_url.get(same(url)) or Document(url=url, error=missing) for url in asked}
 
 
+def _is_elsewhere(final_url: str, url: str) -> bool:
+    """Whether a page was somewhere else than it was looked for; its part after `#` is the same page."""
+    return bool(final_url) and same(final_url.partition("#")[0]) != same(url.partition("#")[0])
+
+
 def _as_list(items: object) -> list[object]:
     if isinstance(items, str):
         return [items]
@@ -253,6 +261,20 @@ def _as_list(items: object) -> list[object]:
 
 def _is_readable(url: str, schemes: Sequence[str]) -> bool:
     return (split(url) or ("", ""))[0] in schemes
+
+
+def _unreadable(url: str, backend: WebBackend) -> str:
+    if "://" not in url and ":" not in url.partition("/")[0]:
+        return f"the address has no scheme: write it as `https://{url}`"
+    kinds = ", ".join(f"`{scheme}:`" for scheme in backend.schemes)
+    return f"the backend `{backend.name}` reads only {kinds} addresses"
+
+
+def _search_figures(outcome: SearchOutcome) -> dict[str, Any]:
+    """What a log says of a search."""
+    size = sum(len(row.title) + len(row.url) + len(row.description) for row in outcome.rows)
+    sizes = {"original_response_size": size, "final_response_size": size}
+    return {"error": None, "results_count": len(outcome.rows), **sizes}
 
 
 def _figures(
@@ -273,6 +295,21 @@ def _figures(
         "truncation_metrics": cut,
         "processing_applied": ["compressed"] * bool(short) + ["truncated"] * bool(cut),
     }
+
+
+def _sorted_out(
+    rows: Sequence[SearchRow], schemes: Sequence[str], query: Query
+) -> tuple[list[SearchRow], list[str]]:
+    """The rows that hold, and why the others do not."""
+    good: list[SearchRow] = []
+    dropped: list[str] = []
+    for row in rows:
+        problem = _problem(row, schemes, query)
+        if problem:
+            dropped.append(problem)
+        else:
+            good.append(row)
+    return good, dropped
 
 
 def _problem(row: SearchRow, schemes: Sequence[str], query: Query) -> str:

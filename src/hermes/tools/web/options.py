@@ -1,6 +1,6 @@
 """What the user has set for a backend: its options looked up, and what is missing said by name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hermes.errors import ConfigError, NotConfigured
@@ -41,10 +41,11 @@ def site_of(backend: Backend, services: Services) -> Site:
         if value is None and option.required and not option.default:
             raise lack(backend, option)
         values[option.name] = option.default if value is None else value
+    sent_to = str(values.get(backend.sent_to) or "")
+    for place in _places_of_keys(backend, values, services) if sent_to else ():
+        services.admit_key(place, sent_to, own_address(backend))
     key = _as_key(values.pop(KEY, None))
     base_url = _address(backend, str(values.pop(BASE_URL, "") or ""))
-    if key is not None and base_url:
-        services.admit_key(_place_of_key(backend, services), base_url, own_address(backend))
     return Site(base_url=base_url, key=key, options=values)
 
 
@@ -53,10 +54,15 @@ def own_address(backend: Backend) -> str:
     return next((str(option.default) for option in backend.options if option.name == BASE_URL), "")
 
 
-def _place_of_key(backend: Backend, services: Services) -> str:
-    """The variable or the setting that the key comes from."""
-    option = next(option for option in backend.options if option.name == KEY)
-    return next(filter(services.setting, option.env), f"web.{option.setting}")
+def _places_of_keys(backend: Backend, values: Mapping[str, Any], services: Services) -> Iterator[str]:
+    """The variables and the settings that its keys come from; a mapping of headers may hold many."""
+    for option in backend.options:
+        value = values[option.name]
+        if _as_key(value) is not None:
+            yield next(filter(services.setting, option.env), f"web.{option.setting}")
+        for name, inner in value.items() if isinstance(value, Mapping) else ():
+            if _as_key(inner) is not None:
+                yield f"web.{option.setting}.{name}"
 
 
 def describe(backend: Backend, services: Services) -> str:
@@ -66,7 +72,7 @@ def describe(backend: Backend, services: Services) -> str:
     site = site_of(backend, services)
     if backend.describe is not None:
         return backend.describe(site)
-    return f"at {site.base_url}" if site.base_url != own_address(backend) else ""
+    return f"Using {backend.title} at {site.base_url}" if site.base_url != own_address(backend) else ""
 
 
 def lack(backend: Backend, option: Option) -> NotConfigured:

@@ -168,9 +168,8 @@ class Selector:
     def _explicit(self, capability: Capability, wanted: Preferences) -> Chosen | None:
         """The choice of the user; None when there is none, or when it leaves this capability to others."""
         if wanted.own:
-            return Chosen(
-                backends=(self._must(wanted.own, capability),), reason=f"`web.{capability}_backend` is set"
-            )
+            reason = "`--backend` names it" if wanted.alone else f"`web.{capability}_backend` is set"
+            return Chosen(backends=(self._must(wanted.own, capability),), reason=reason)
         if not wanted.shared or self._doubt(wanted):
             return None
         shared = self._load(wanted.shared)

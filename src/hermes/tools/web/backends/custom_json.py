@@ -139,9 +139,10 @@ BACKEND = Backend(
     extracts=False,
     options=_OPTIONS,
     offered_by=("url_template",),
+    sent_to="url_template",
     search_request=_search_request,
     read_search=_reader({option.name: option.default for option in _OPTIONS}),
     refine=_refine,
-    describe=lambda site: f"at {text(site.options['url_template']).partition('?')[0]}",
+    describe=lambda site: f"Using a JSON server at {text(site.options['url_template']).partition('?')[0]}",
     badge="self-hosted",
 )

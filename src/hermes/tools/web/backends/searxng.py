@@ -15,6 +15,7 @@ from hermes.tools.web.backends.base import (
     number,
     text,
     texts,
+    unknown_topic,
     with_operators,
 )
 
@@ -56,7 +57,7 @@ def _seconds(value: Any) -> float:
         return 0.0
 
 
-def _read_search(reply: Any, _query: Query) -> Found:
+def _read_search(reply: Any, query: Query) -> Found:
     rows = sorted(map(_row, items(at(reply, "results"))), key=lambda row: -(row.score or 0.0))
     silent = _unresponsive(at(reply, "unresponsive_engines"))
     if silent and not rows:
@@ -64,8 +65,8 @@ def _read_search(reply: Any, _query: Query) -> Found:
             f"SearXNG found nothing, and some of its engines did not answer: {silent}",
             hint="look at the engines of the instance, or ask again later",
         )
-    note = f"some engines of SearXNG did not answer: {silent}"
-    return Found(rows=tuple(rows), notes=(note,) if silent else ())
+    lost = (f"some engines of SearXNG did not answer: {silent}",) if silent else ()
+    return Found(rows=tuple(rows), notes=(*unknown_topic("SearXNG", query), *lost))
 
 
 def _row(item: dict[str, Any]) -> SearchRow:

@@ -176,6 +176,8 @@ class Backend(msgspec.Struct, frozen=True, kw_only=True):
     options: tuple[Option, ...] = ()
     offered_by: tuple[str, ...] = (KEY,)
     """The options any of which, set by the user, makes it available unasked; without any it always is."""
+    sent_to: str = BASE_URL
+    """The option that holds the address its keys go to."""
     filters: frozenset[Filter] = frozenset()
     schemes: tuple[str, ...] = ("http", "https")
     deadlines: Deadlines = SEARCHES_WITHIN
