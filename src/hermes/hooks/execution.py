@@ -64,6 +64,7 @@ class Frame:
 
     def enter(self, payload: object) -> Payload:
         """The way on: what to do it with. Refused when it was used up, or after the callback's end."""
+        self.callee.still_here()
         with self._lock:
             if not self._is_open:
                 raise NextCallMisused("`next_call` was called after its callback had ended; nothing was done")
