@@ -1,8 +1,11 @@
 """`hermes plugins` and the commands of plugins, as a person uses them."""
 
+import asyncio
 import os
+import signal
 import subprocess
 import sys
+import time
 from textwrap import dedent
 
 import pytest
@@ -311,12 +314,18 @@ BROKEN = {
     "raises": "raise RuntimeError('no')",
     "gives-nonsense": "return 5",
     "calls-twice": "kwargs.get('next_call', print)(); return kwargs.get('next_call', print)()",
+    "hangs": "time.sleep(60)",
+    "exits": "sys.exit(3)",
+    "forks": "os.fork()",
+    "is-cancelled": "raise asyncio.CancelledError",
 }
+IMPORTS = "import asyncio, os, sys, time\n"
 
 
 @pytest.mark.parametrize("name", BROKEN)
-@pytest.mark.parametrize("kind", ["hooks", "tool"])
-async def test_a_plugin_that_fails_everywhere_does_not_stop_an_answer(hermes, write, name, kind):
+@pytest.mark.parametrize("kind", ["hooks", "requests"])
+@pytest.mark.parametrize("colour", ["", "async "])
+async def test_a_plugin_that_fails_everywhere_does_not_stop_an_answer(hermes, write, name, kind, colour):
     hooks = (
         "pre_tool_call",
         "post_tool_call",
@@ -325,17 +334,57 @@ async def test_a_plugin_that_fails_everywhere_does_not_stop_an_answer(hermes, wr
         "post_api_request",
         "on_session_end",
     )
-    registered = "".join(f"    ctx.register_hook({hook!r}, bad)\n" for hook in hooks)
-    if kind == "tool":
+    registered = "".join(f"    ctx.register_hook({hook!r}, bad, timeout=0.1)\n" for hook in hooks)
+    if kind == "requests":
         kinds = ("tool_request", "llm_request")
-        registered = "".join(f"    ctx.register_middleware({kind!r}, bad)\n" for kind in kinds)
-    write("bad", f"def register(ctx):\n{registered}\ndef bad(**kwargs):\n    {BROKEN[name]}\n")
+        registered = "".join(f"    ctx.register_middleware({kind!r}, bad, timeout=0.1)\n" for kind in kinds)
+    code = BROKEN[name].replace("time.sleep", "await asyncio.sleep") if colour else BROKEN[name]
+    write("bad", f"{IMPORTS}def register(ctx):\n{registered}\n{colour}def bad(**kwargs):\n    {code}\n")
     await hermes("plugins", "enable", "bad")
+    began = time.monotonic()
     ran = await hermes("chat", "-q", "What is scout?")
+    assert time.monotonic() - began < 20
     assert ran.code == 0
     assert "scout" in ran.out
-    if name == "raises":
+    if name in ("raises", "hangs", "exits", "is-cancelled"):
         assert "the plugin `bad`" in ran.err
+
+
+HANGING = """
+    import sys, threading
+
+    def register(ctx):
+        schema = {"type": "object", "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}}}
+
+        def hang(args, **_):
+            print("hanging", file=sys.stderr, flush=True)
+            threading.Event().wait()
+
+        def within(args, **_):
+            return ctx.dispatch_tool("hang", {})
+
+        ctx.register_tool("hang", "mine", schema, hang, effect="reads")
+        ctx.register_tool("web_search", "web", schema, WHICH, effect="reads", override=True)
+"""
+
+
+@pytest.mark.parametrize("which", ["hang", "within"])
+async def test_a_tool_of_a_plugin_that_hangs_does_not_hold_up_the_end(hermes, write, which):
+    """Ctrl-C ends the question, and nobody waits for the threads of its tools."""
+    write("bad", HANGING.replace("WHICH", which))
+    await hermes("plugins", "enable", "bad", stdin=b"y\n")
+    process = await hermes.start("chat", "-q", "What is scout?")
+    process.stdin.close()
+    seen = b""
+    while b"hanging" not in seen:
+        line = await asyncio.wait_for(process.stderr.readline(), 20)
+        assert line, seen
+        seen += line
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    await asyncio.wait_for(process.communicate(), 20)
+    assert process.returncode == 130
+    assert time.monotonic() - began < 10
 
 
 async def test_a_policy_that_fails_is_a_no(hermes, write):

@@ -61,9 +61,9 @@ class Person:
 class Kitchen:
     """A real runtime with a home of its own, a web of one hostile page, and a model that obeys it."""
 
-    def __init__(self, wire, folder, server, person=None, orders=ORDERS):
+    def __init__(self, wire, folder, server, person=None, orders=ORDERS, **settings):
         self.wire, self.folder, self.web, self.events = wire, folder, Web(orders), []
-        config = wire.settings(folder / "home", server, EXA_API_KEY=KEY)
+        config = wire.settings(folder / "home", server, EXA_API_KEY=KEY, **settings)
         self.runtime = Runtime(config, person)
         self.runtime.services.web = WebKernel(lambda: self.web, lambda: self.web, archive=PageArchive(None))
 
@@ -213,7 +213,10 @@ async def test_a_hostile_document_of_the_local_index_is_fenced_and_obeyed_in_vai
         wire.calls(ORDERED[5]),
         wire.says("An hour. [1]"),
     )
-    async with wire.simulator(*script) as server, Kitchen(wire, folder, server) as kitchen:
+    async with (
+        wire.simulator(*script) as server,
+        Kitchen(wire, folder, server, HERMES_WEB_BACKEND="local") as kitchen,
+    ):
         del kitchen.runtime.services.web
         index = kitchen.runtime.services.index()
         index.add([str(folder / "cakes.html")], read_file)
@@ -292,23 +295,24 @@ async def answer_nothing(exchange):
 
 
 class BadRows(Web):
-    async def search(self, query, limit):
-        self.asked.append(query)
-        return [
+    async def search(self, query):
+        self.asked.append(query.text)
+        rows = (
             SearchRow("Script", "javascript:alert(1)", "no"),
             SearchRow("Data", "data:text/html,<script>alert(1)</script>", "no"),
             SearchRow("Nothing", None, "no"),
             SearchRow("<b>Cakes</b> <script>alert(1)</script>", PAGE, "x" * 1_000_000),
             SearchRow("Cakes again", PAGE, "All about cakes."),
             SearchRow("Pies", "https://pies.example/", "All about pies."),
-        ]
+        )
+        return Found(rows=rows)
 
 
 async def test_bad_rows_of_a_search_are_dropped_or_cut_and_the_others_kept(wire, folder):
     script = wire.calls(("web_search", {"query": "cake"})), wire.says("So it is. [2]")
     async with wire.simulator(*script) as server, Kitchen(wire, folder, server) as kitchen:
         web = BadRows("")
-        kitchen.runtime.services.web = WebKernel(web, web, archive=PageArchive(None))
+        kitchen.runtime.services.web = WebKernel(lambda: web, lambda: web, archive=PageArchive(None))
         answer = await kitchen.ask()
         assert server.refusals == []
     [(_, found)] = fences(wire, server.bodies[-1])

@@ -25,28 +25,30 @@ class Budget:
         self._clock = clock
         self._began = clock()
         self._calls = 0
+        self._latest = -1
         self._costs: list[float | None] = []
         self.usage = Usage()
 
     def begin_call(self) -> None:
         """Count a call before it is made: one that breaks off may be charged for all the same."""
         self._calls += 1
+        self._latest = len(self._costs)
         self._costs.append(None)
 
     def end_call(self, usage: Usage | None, cost: float | None) -> None:
         if usage is not None:
             self.usage += usage
-            self._costs[-1] = cost
+            self._costs[self._latest] = cost
 
     def spend(self, usage: Usage | None, cost: float | None) -> None:
-        """Count what an auxiliary call took: tokens and money, but none of the model calls."""
+        """Count what a call beside the conversation took, at any time: tokens and money, not the call."""
         self.usage += usage or Usage()
         self._costs.append(cost)
 
     @property
     def last_cost(self) -> float | None:
-        """US dollars of the call that ended last; None when its price is unknown."""
-        return self._costs[-1] if self._costs else None
+        """US dollars of the model call that was made last; None when its price is unknown."""
+        return self._costs[self._latest] if self._costs else None
 
     @property
     def cost(self) -> float | None:

@@ -59,13 +59,13 @@ class Calls:
         messages = (*self._conversation.messages, Message(role="user", content=question))
         request = Request(messages=messages, tools=tools, session_id=self._conversation.session_id)
         served = await self.chain.send(request, self._emit_notices)
-        self._spend(served.endpoint, served.response.usage)
+        self.spend(served.endpoint, served.response.usage)
         return served.response
 
     async def ask_beside(self, task: Task, messages: tuple[Message, ...]) -> str:
         """What the model of a task says to it; counts for the turn, too."""
         response = await self._means.auxiliary.complete(
-            task, messages, emit=self._emit_notices, ledger=self.chain.ledger, spend=self._spend
+            task, messages, emit=self._emit_notices, ledger=self.chain.ledger, spend=self.spend
         )
         return response.content or ""
 
@@ -107,7 +107,8 @@ class Calls:
             return known
         return look_up(endpoint.provider.name, endpoint.model)
 
-    def _spend(self, endpoint: Endpoint, usage: Usage | None) -> None:
+    def spend(self, endpoint: Endpoint, usage: Usage | None) -> None:
+        """Count what was asked beside the conversation."""
         self.budget.spend(usage, self._cost(endpoint, usage))
 
     def _cost(self, endpoint: Endpoint, usage: Usage | None) -> float | None:

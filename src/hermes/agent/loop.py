@@ -57,7 +57,7 @@ _RAISE_OUTPUT = "the setting `model.max_tokens` says how long an answer may be"
 
 
 class Turn:
-    """One question on its way to an answer."""
+    """One question on its way to an answer. `spend` counts what others ask of models meanwhile."""
 
     def __init__(
         self,
@@ -82,6 +82,7 @@ class Turn:
             means.hooks, self._occasion, lambda: self._calls.chain.endpoint.model, means.spill
         )
         self._calls = Calls(conversation, means, self._emit, self._summarise, clock, self._occasion)
+        self.spend = self._calls.spend
         self._runner = ToolRunner(means, self._occasion, self._emit, clock)
         self._sources = Sources()
         self._parts: list[str] = []

@@ -25,6 +25,8 @@ _INVISIBLE = dict.fromkeys(
 _FENCE = re.compile(r"<untrusted ([0-9a-f]+)>\n(.*)\n</untrusted \1>", re.DOTALL)
 _URL = re.compile(r"\bhttps?://[^\s\"'<>\\^`{|}]+", re.IGNORECASE)
 _TRAILING = ".,;:!?)]"
+_SEARCHES = ("web_search", "x_search")
+"""The tools whose results give addresses. What another tool brought only looks like such a result."""
 
 
 def fenced(text: str, nonce: str) -> str:
@@ -54,14 +56,17 @@ class Guard:
 
         A summary and a reminder stand where the user speaks, but no person wrote them.
         """
+        tools: dict[str | None, str] = {}
         for message in messages:
+            tools.update((call.id, call.name) for call in message.tool_calls)
             if message.role == "user":
                 if message.replaces or is_reminder(message):
                     continue
                 self._given.update(map(_canonical, _urls(message.content or "")))
             elif message.role == "tool" and _FENCE.fullmatch(message.content or ""):
                 self._is_tainted = True
-                self._given.update(map(_canonical, _found(unfenced(message.content or ""))))
+                if tools.get(message.tool_call_id) in _SEARCHES:
+                    self._given.update(map(_canonical, _found(unfenced(message.content or ""))))
 
     def note(self, result: ToolResult) -> None:
         """Take note of a result: the addresses a search found are given, those inside pages are not."""
@@ -116,24 +121,26 @@ def texts(value: object) -> Iterator[str]:
                 yield from texts(item)
 
 
-class _Row(msgspec.Struct, frozen=True):
-    url: str = ""
+class _Payload(msgspec.Struct, frozen=True):
+    """Of the result of a search, what holds addresses."""
+
+    data: Any = None
+    citations: Any = None
+    inline_citations: Any = None
 
 
-class _Rows(msgspec.Struct, frozen=True):
-    web: tuple[_Row, ...] = ()
+_decode = msgspec.json.Decoder(_Payload).decode
 
 
-class _SearchPayload(msgspec.Struct, frozen=True):
-    data: _Rows = _Rows()
-
-
-_search_payloads = msgspec.json.Decoder(_SearchPayload)
-
-
-def _found(payload: str) -> list[str]:
-    """The addresses in the result of an earlier search; of any other result, none."""
+def _found(payload: str) -> Iterator[str]:
+    """The addresses in the result of an earlier search. It is one line; a warning may stand beneath it."""
     try:
-        return [row.url for row in _search_payloads.decode(payload).data.web]
+        read = _decode(payload.partition("\n")[0])
     except msgspec.DecodeError:
-        return []
+        return
+    rows = read.data.get("web") if isinstance(read.data, dict) else None
+    for part in (rows, read.citations, read.inline_citations):
+        for row in part if isinstance(part, list) else ():
+            url = row.get("url") if isinstance(row, dict) else row
+            if isinstance(url, str) and url:
+                yield url

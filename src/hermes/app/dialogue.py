@@ -148,7 +148,7 @@ def redacted(value: T, redact: Redactor, kind: type[T]) -> T:
 
 
 Lend = Callable[..., AbstractContextManager[None]]
-"""Lends the run to plugins for a while; told where its events go, as `emit`."""
+"""Lends the run to plugins for a while; told where its events go, as `emit`, and who counts, as `spend`."""
 
 
 class Dialogue:
@@ -179,19 +179,18 @@ class Dialogue:
 
     async def ask(self, question: str, emit: Emit, images: Sequence[Image] = ()) -> Answer:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
-        with self.lend(emit=emit):
-            return await self._ask(question, emit, images)
+        turn = self._turn(self._noting(emit))
+        with self.lend(emit=emit, spend=turn.spend):
+            return await self._ask(turn, question, emit, images)
 
-    async def _ask(self, question: str, emit: Emit, images: Sequence[Image]) -> Answer:
+    async def _ask(self, turn: Turn, question: str, emit: Emit, images: Sequence[Image]) -> Answer:
         session_id, endpoint = self._conversation.session_id, self._means.models.endpoint
         is_first, self._is_new = self._is_new, False
         if is_first:
             self._journal.begin(self._session, question)
         emit(Started(session_id, endpoint.provider.name, endpoint.model, endpoint.provider.api_mode))
-        noting = self._noting(emit)
         if images and not endpoint.provider.sees:
-            noting(_unseen(endpoint))
-        turn = self._turn(noting)
+            self._noting(emit)(_unseen(endpoint))
         try:
             answer = await turn.answer(question, tuple(images))
         except HermesError as error:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from hermes import discover
+from hermes.agent.auxiliary import Spend
 from hermes.agent.means import Means
 from hermes.agent.occasion import Occasion
 from hermes.agent.send import Emit, Ledger, ModelClient
@@ -29,7 +30,10 @@ _depth: ContextVar[int] = ContextVar("depth", default=0)
 
 
 class Lent:
-    """One conversation, lent. `model` gives the model of a name, the conversation's own for an empty one."""
+    """One conversation, lent. `model` gives the model of a name, the conversation's own for an empty one.
+
+    `spend` counts what is asked of models.
+    """
 
     def __init__(
         self,
@@ -39,11 +43,13 @@ class Lent:
         emit: Emit,
         model: Callable[[str], ModelClient],
         inbox: deque[str] | None = None,
+        spend: Spend = lambda _who, _usage: None,
     ) -> None:
         self._means = means
         self._emit = emit
         self._model = model
         self._inbox = inbox
+        self._spend = spend
         self._session_id = session_id
 
     async def complete(self, asked: Asked) -> Completion:
@@ -58,6 +64,7 @@ class Lent:
         with _one_deeper():
             async with asyncio.timeout(asked.timeout):
                 response = await client.send(request, _nobody, Ledger(occasion=self._occasion()))
+        self._spend(client.endpoint, response.usage)
         provider, text = client.endpoint.provider.name, response.content or ""
         return Completion(
             text=text,

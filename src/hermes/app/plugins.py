@@ -41,6 +41,7 @@ class Plugins:
             loaded: Loaded = discover.module("hermes.plugins.loading").load_plugins(config, folder)
             hooks.add(loaded.registrations)
             notices.extend(Notice(words, hint="see `hermes plugins list`") for words in loaded.warnings)
+            notices.extend(map(Notice, loaded.details))
             self._loaded = loaded
 
     @property

@@ -6,6 +6,8 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from hermes import __version__, discover
 from hermes.app.choosing import Chooser
 from hermes.app.web import Web
@@ -40,7 +42,13 @@ class Services:
         self.folder = os.path.realpath(folder) if folder is not None else working_folder()
         self.notices: list[Notice] = []
         plugins = config.plugins
-        self.hooks = HookHost(mode=plugins.mode, timeout=plugins.timeout, warn=self._warn, redact=self.redact)
+        self.hooks = HookHost(
+            mode=plugins.mode,
+            timeout=plugins.timeout,
+            warn=self._warn,
+            redact=self.redact,
+            fence=_ending_forks,
+        )
         self.chooser = Chooser(config, lambda: self.notebook, self.wire)
         self._wires: dict[RetryPolicy | None, Wire] = {}
         self.sent: list[Sent] | None = None
@@ -57,7 +65,7 @@ class Services:
                 "command": command,
                 "output": output,
                 "returncode": exit_code,
-                "task_id": current_call.get().task_id,
+                **msgspec.structs.asdict(current_call.get()),
                 "env_type": "local",
             },
         )
@@ -220,6 +228,17 @@ class Services:
             self.web_parts.close()
         if "notebook" in self.__dict__:
             self.notebook.close()
+
+
+def _ending_forks() -> Callable[[], None]:
+    """Ends a process that a callback of a plugin forked, because two of us would both go on."""
+    process = os.getpid()
+
+    def end_elsewhere() -> None:
+        if os.getpid() != process:
+            os._exit(0)
+
+    return end_elsewhere
 
 
 def working_folder() -> str:

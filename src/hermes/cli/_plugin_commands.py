@@ -41,6 +41,8 @@ def _offered(border: Border) -> Sequence[Any]:
     loaded = discover.module("hermes.plugins.loading").load_plugins(config, folder)
     for warning in loaded.warnings:
         border.say(f"warning: {warning}")
+    for line in loaded.details:
+        border.say(line)
     commands: Sequence[Any] = loaded.cli_commands
     return commands
 

@@ -15,6 +15,10 @@ from hermes.hooks.registration import Breaker, Options, Registration
 
 Warn = Callable[[str], None]
 
+Fence = Callable[[], Callable[[], None]]
+"""Asked before a callback; what it gives is called after it, and does not return in a process it forked."""
+
+
 _KEPT_TIMES = 256
 _MOST_ABANDONED = 3
 _BINDABLE = (
@@ -46,7 +50,13 @@ class Callee:
     """One callback with its accounts, which are kept from the loop's thread and from those of callbacks."""
 
     def __init__(
-        self, registration: Registration, *, timeout: float, clock: Callable[[], float], warn: Warn
+        self,
+        registration: Registration,
+        *,
+        timeout: float,
+        clock: Callable[[], float],
+        warn: Warn,
+        fence: Fence = lambda: lambda: None,
     ) -> None:
         self.plugin = registration.plugin
         self.kind = registration.kind
@@ -61,6 +71,8 @@ class Callee:
         self._takes = _parameters(registration.callback)
         self._clock = clock
         self._warn = warn
+        self._fence = fence
+        self.still_here = fence()
         self._warned: set[str] = set()
         self._lock = threading.RLock()
         self._circuit = Circuit(self.options.breaker, clock)
@@ -120,12 +132,14 @@ class Callee:
         return {name: value for name, value in arguments.items() if name in self._takes}
 
     def began(self) -> None:
+        self.still_here = self._fence()
         if not self._circuit.is_closed:
             with self._lock:
                 self._circuit.begin()
 
     def ended(self, seconds: float) -> None:
         """Count a call that came to its own end."""
+        self.still_here()
         with self._lock:
             self._counts["calls"] += 1
             self._times.append(seconds)

@@ -53,6 +53,7 @@ class Frame:
 
     def enter(self, payload: object) -> Payload:
         """The way on: what to do it with. Refused when it was used up, or after the callback's end."""
+        self.callee.still_here()
         if not self._take():
             raise NextCallMisused(_TOO_LATE if not self._is_open else _AGAIN, hint=_HOW_OFTEN)
         if self._uses >= self.callee.options.max_calls:

@@ -14,7 +14,7 @@ from hermes.hooks.names import HOOKS, MIDDLEWARE, STREAM, ExecutionKind, Request
 from hermes.hooks.registration import Registration
 
 if TYPE_CHECKING:
-    from hermes.hooks.callee import Callee, Tally
+    from hermes.hooks.callee import Callee, Fence, Tally
     from hermes.hooks.stream import Pieces
     from hermes.hooks.workers import Workers
 
@@ -68,8 +68,8 @@ class HookHost:
     """The callbacks of one runtime, called in their order.
 
     `timeout` is how many seconds a callback may take by itself; `warn` is told once of each thing that
-    went wrong in one; `redact` is for those who make payloads, which must hold no secret. With the mode
-    `observe` nothing that a plugin returns has an effect.
+    went wrong in one; `redact` takes the secrets out of what hooks are told; `fence` ends the processes that
+    callbacks fork. With the mode `observe` nothing that a plugin returns has an effect.
     """
 
     def __init__(
@@ -80,8 +80,10 @@ class HookHost:
         clock: Callable[[], float] = time.monotonic,
         warn: Callable[[str], None] = lambda _text: None,
         redact: Callable[[str], str] = str,
+        fence: "Fence" = lambda: lambda: None,
     ) -> None:
         self.redact = redact
+        self._fence = fence
         self._mode = mode
         self._timeout = timeout
         self._clock = clock
@@ -110,6 +112,7 @@ class HookHost:
             timeout=self._timeout,
             clock=self._clock,
             warn=self._warn,
+            fence=self._fence,
         )
         return made
 

@@ -1,6 +1,7 @@
 """Enabled plugins, run: what all of them registered, as one value."""
 
 import inspect
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from hermes.plugins.context import CliCommand, Collected, Command, Context, Righ
 from hermes.plugins.discovery import Found, Source
 from hermes.plugins.enclosure import TookTooLong, enclosed
 from hermes.plugins.lending import Lender
+from hermes.plugins.skills import NAME, skill_tool
 from hermes.tools.base import Tool
 
 State = Literal["enabled", "disabled", "not enabled", "changed", "failed", "refused", "not loaded"]
@@ -65,6 +67,8 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     plugins: tuple[PluginRecord, ...] = ()
     warnings: tuple[str, ...] = ()
     """What a person should know: which plugin could not be loaded, and why."""
+    details: tuple[str, ...] = ()
+    """What became of each plugin, and where those that failed did: lines for whoever looks for a fault."""
     lender: Lender = msgspec.field(default_factory=Lender)
     """Lend a run to it, and plugins can ask models and call tools."""
 
@@ -77,7 +81,10 @@ def found_plugins(config: Config, folder: str) -> tuple[Found, ...]:
 
 def load_plugins(config: Config, folder: str) -> Loaded:
     """Run what is enabled. A plugin that fails leaves nothing behind, and keeps no other from loading."""
-    return load_found(found_plugins(config, folder), config)
+    loaded = load_found(found_plugins(config, folder), config)
+    if discovery.is_true(config.environment.lookup("HERMES_PLUGINS_DEBUG")):
+        return loaded
+    return msgspec.structs.replace(loaded, details=())
 
 
 def load_found(found: Iterable[Found], config: Config) -> Loaded:
@@ -87,15 +94,23 @@ def load_found(found: Iterable[Found], config: Config) -> Loaded:
     everything = loading.collected
     return Loaded(
         registrations=tuple(everything.registrations),
-        tools=tuple(everything.tools.values()),
+        tools=_tools(everything),
         commands=tuple(everything.commands.values()),
         cli_commands=tuple(everything.cli_commands.values()),
         skills=tuple(everything.skills.values()),
         web_backends=tuple(everything.web_backends),
         plugins=records,
         warnings=tuple(everything.warnings),
+        details=tuple(loading.details),
         lender=loading.lender,
     )
+
+
+def _tools(everything: Collected) -> tuple[Tool, ...]:
+    """The tools of plugins, and the one that reads their skills where there are any."""
+    own, skills = everything.tools, tuple(everything.skills.values())
+    reads = (skill_tool(skills),) if skills and NAME not in own else ()
+    return (*own.values(), *reads)
 
 
 class _Loading:
@@ -105,6 +120,7 @@ class _Loading:
         self._around = around
         self.collected = Collected()
         self.lender = Lender()
+        self.details: list[str] = []
         self._settings = settings
         self._heard: list[str] = []
         self._host = HookHost(warn=self._heard.append)  # finds out which callbacks do not go together
@@ -114,6 +130,8 @@ class _Loading:
         record = record_of(found, state, reason, rights(found, self._settings))
         if state == "enabled" and self._settings.mode != "off":
             record = self._run(found, record)
+        why = f": {record.reason}" if record.reason else ""
+        self.details.append(f"the plugin `{found.key}` ({found.source}) is {record.state}{why}")
         if record.state in ("failed", "changed"):
             self.collected.warnings.append(f"the plugin `{found.key}` is not loaded: {record.reason}")
         return record
@@ -129,6 +147,7 @@ class _Loading:
             self._host.add(context.collected.registrations)
         except HermesError as error:
             discover.forget(f"{NAMESPACE}.{discovery.slug(found.key)}")
+            self.details += "".join(traceback.format_exception(error)).splitlines()
             return msgspec.structs.replace(record, state="failed", reason=str(error))
         self.collected.add(context.collected)
         return _counted(record, context.collected, self._heard)

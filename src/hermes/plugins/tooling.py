@@ -1,6 +1,5 @@
 """A plugin's tool as one of ours: its schema told to the model, its handler called, its answer read."""
 
-import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -10,6 +9,7 @@ import msgspec
 from hermes.errors import HermesError
 from hermes.protocols import Effect, ToolResult, ToolSpec, current_call
 from hermes.tools.base import Tool, as_json, failure
+from hermes.tools.web.threads import in_thread
 
 Handler = Callable[..., Any]
 
@@ -64,7 +64,7 @@ async def called(handler: Handler, argument: Any, more: Mapping[str, Any] = _NOT
     """What a handler gives, be it async or not; one that is not waits in a thread of its own."""
     if inspect.iscoroutinefunction(handler):
         return await handler(argument, **more)
-    answer = await asyncio.to_thread(handler, argument, **more)
+    answer = await in_thread(lambda: handler(argument, **more))
     return await answer if inspect.isawaitable(answer) else answer
 
 

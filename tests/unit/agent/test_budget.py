@@ -44,3 +44,11 @@ def test_the_cost_is_unknown_as_soon_as_one_price_is():
     assert spent(Limits(), (TEN, 0.5), (TEN, None)).cost is None
     assert spent(Limits(), (TEN, 0.5), (None, None)).cost is None
     assert spent(Limits()).cost is None
+
+
+def test_what_is_asked_beside_in_the_middle_of_a_call_is_counted_beside_it():
+    budget = Budget(Limits())
+    budget.begin_call()
+    budget.spend(Usage(5, 5, 10), 0.5)
+    budget.end_call(Usage(10, 10, 20), 0.25)
+    assert (budget.last_cost, budget.cost, budget.usage.total_tokens) == (0.25, 0.75, 30)

@@ -3,7 +3,7 @@
 import pytest
 
 from hermes.agent.untrusted import Guard, fenced, unfenced
-from hermes.messages import Message
+from hermes.messages import Message, ToolCall
 from hermes.protocols import Source, ToolResult
 
 SECRET = "sk-live-12345678"
@@ -70,9 +70,41 @@ def test_an_address_that_repeats_a_secret_is_always_asked():
     assert "secret" in concern.reason
 
 
-def test_an_old_conversation_is_judged_by_what_it_holds():
-    search = '{"success": true, "data": {"web": [{"url": "https://found.example/a", "title": ""}]}}'
+LISTED = '{"success": true, "data": {"web": [{"url": "https://found.example/a", "title": ""}]}}'
+CITED = (
+    '{"success": true, "citations": ["https://found.example/a/", {"url": "https://x.com/b"}, 3], '
+    '"inline_citations": [{"url": "https://x.com/c", "title": "1"}]}'
+)
+
+
+def remembered(tool, result):
+    """A guard that has heard an earlier call of a tool."""
     made = guard()
-    made.hear([Message(role="tool", tool_call_id="c", content=fenced(search, "ab12"))])
-    assert made.concern("web_extract", {"urls": ["https://found.example/a"]}, "reads") is None
+    call = ToolCall("c", tool, "{}")
+    made.hear(
+        [
+            Message(role="assistant", content="", tool_calls=(call,)),
+            Message(role="tool", tool_call_id="c", content=fenced(result, "ab12")),
+        ]
+    )
+    return made
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "urls"),
+    [
+        ("web_search", LISTED, ["https://found.example/a"]),
+        ("web_search", LISTED + "\n[a warning]", ["https://found.example/a"]),
+        ("x_search", CITED, ["https://found.example/a", "https://x.com/b", "https://x.com/c"]),
+    ],
+)
+def test_an_old_conversation_is_judged_by_what_it_holds(tool, result, urls):
+    made = remembered(tool, result)
+    assert made.concern("web_extract", {"urls": urls}, "reads") is None
     assert made.concern("web_extract", {"urls": ["https://other.example/"]}, "reads") is not None
+
+
+@pytest.mark.parametrize("result", [LISTED, CITED, '{"data": [1], "citations": 3}', "[]", "words"])
+def test_what_only_looks_like_a_search_gives_no_address(result):
+    made = remembered("web_extract", result)
+    assert made.concern("web_extract", {"urls": ["https://found.example/a"]}, "reads") is not None

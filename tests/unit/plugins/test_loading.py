@@ -472,3 +472,41 @@ def test_a_plugin_knows_its_manifest_its_settings_and_its_profile(home):
     )
     home.settings("plugins: {enabled: [mine], entries: {mine: {settings: {limit: 5}}}}\n")
     assert home.load().commands[0].name == "mine-2-5-default"
+
+
+async def test_skills_are_a_tool_that_reads_them(home):
+    folder = home.plugin(
+        "guide",
+        """
+        import os
+
+        def register(ctx):
+            here = os.path.dirname(__file__)
+            ctx.register_skill("bake", os.path.join(here, "bake.md"), "How to  bake a cake.")
+            ctx.register_skill("fold", here)
+        """,
+    )
+    (folder / "bake.md").write_text("An hour.")
+    (folder / "SKILL.md").write_text("Twice.")
+    home.enable("guide")
+    (tool,) = home.load().tools
+    assert (tool.spec.name, tool.toolset, tool.effect) == ("skill", "skills", "reads")
+    assert "guide:bake: How to bake a cake." in tool.spec.description
+    assert (await tool.run(None, name="guide:bake")).text == "An hour."
+    assert (await tool.run(None, name="guide:fold")).text == "Twice."
+    (folder / "bake.md").unlink()
+    with pytest.raises(ToolError, match="cannot be read"):
+        await tool.run(None, name="guide:bake")
+    with pytest.raises(ToolError, match="there is no skill `x`; there are `guide:bake`"):
+        await tool.run(None, name="x")
+
+
+def test_who_looks_for_a_fault_is_told_what_became_of_each(home):
+    home.plugin("bad", "def register(ctx):\n    1 / 0\n")
+    home.plugin("off")
+    home.enable("bad")
+    assert home.load().details == ()
+    told = "\n".join(home.load(HERMES_PLUGINS_DEBUG="1").details)
+    assert "the plugin `bad` (user) is failed: ZeroDivisionError" in told
+    assert "the plugin `off` (user) is not enabled" in told
+    assert "in register" in told

@@ -10,8 +10,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def in_thread(work: Callable[[], T], seconds: float) -> T:
-    """What `work` gives, or what it raises; `TimeoutError` after so many seconds.
+async def in_thread(work: Callable[[], T], seconds: float | None = None) -> T:
+    """What `work` gives, or what it raises; `TimeoutError` after so many seconds, where there is a limit.
 
     Each call has a thread of its own: one that hangs is left behind, and keeps neither the next call nor
     the end of the program waiting.
@@ -23,7 +23,9 @@ async def in_thread(work: Callable[[], T], seconds: float) -> T:
     def tell(result: T | None, error: BaseException | None) -> None:
         if outcome.done():
             return
-        if error is not None:
+        if isinstance(error, StopIteration):  # a future refuses it
+            outcome.set_exception(RuntimeError("it raised StopIteration"))
+        elif error is not None:
             outcome.set_exception(error)
         else:
             outcome.set_result(result)  # type: ignore[arg-type]
@@ -32,7 +34,7 @@ async def in_thread(work: Callable[[], T], seconds: float) -> T:
         result, failure = None, None
         try:
             result = context.run(work)
-        except Exception as error:  # noqa: BLE001 - it is raised again where the call is waited for
+        except BaseException as error:  # noqa: BLE001 - it is raised again where the call is waited for
             failure = error
         with suppress(RuntimeError):  # the loop has ended, and with it who asked
             loop.call_soon_threadsafe(tell, result, failure)
