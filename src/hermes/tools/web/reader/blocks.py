@@ -6,7 +6,7 @@ from typing import ClassVar
 
 Wrap = Callable[[str], str]
 
-MAX_COLUMN_SPAN = 20
+MAX_COLUMNS = 100
 MAX_CELL = 1_000
 
 _LINE_END = re.compile(r" *\n *")
@@ -54,17 +54,14 @@ class Block:
             self.inline[start:] = [before, wrap(core), after]
 
     def flush(self) -> None:
-        """End the paragraph; spans still open are closed here and go on in the next one."""
-        if not self.inline:
-            return
-        going_on = [wrap for _, wrap in self.spans]
+        """End the paragraph, and the spans that are still open in it."""
         while self.spans:
             self.close()
-        paragraph = _tidy("".join(self.inline))
+        paragraph = _tidy("".join(self.inline)) if self.inline else ""
         self.inline.clear()
-        self.spans = [(0, wrap) for wrap in going_on]
         if paragraph:
             self.add(f"{'#' * self.heading} {_one_line(paragraph)}" if self.heading else paragraph)
+        self.heading = 0
 
     def add(self, part: str) -> None:
         self.parts.append(part)
@@ -146,9 +143,11 @@ class Listing(Block):
 
 
 class Cell(Block):
-    def __init__(self, span: int = 1) -> None:
+    """One cell of a table, at its column."""
+
+    def __init__(self, column: int) -> None:
         super().__init__()
-        self.span = min(span, MAX_COLUMN_SPAN)
+        self.column = min(column, MAX_COLUMNS)
 
 
 class Row(Block):
@@ -158,7 +157,8 @@ class Row(Block):
 
     def take(self, child: Block) -> None:
         if isinstance(child, Cell):
-            self.cells += [child.finish(), *[""] * (child.span - 1)]
+            self.cells += [""] * (child.column - len(self.cells))
+            self.cells.append(child.finish())
         else:
             super().take(child)
 

@@ -8,12 +8,15 @@ import re
 
 MAX_DEPTH = 1_000
 MAX_TAGS = 250_000
-MAX_ATTRIBUTES = 1_000
+MAX_ATTRIBUTES = 256
 MAX_FORMATTING = 50
 MAX_REOPENED = 200_000
+HARMLESS_TAGS = 15_000
+HARMLESS_REOPENED = 1_000_000
 
 _ATTRIBUTE = r"[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+)?+)?+"
 _ONE_ATTRIBUTE = re.compile(_ATTRIBUTE)
+_OVERLONG = re.compile(rf"<[a-zA-Z][^\s/>]*+(?:[\s/]*+{_ATTRIBUTE}){{{MAX_ATTRIBUTES}}}")
 _TOKEN = re.compile(
     rf"<!--(?:-?>|.*?--!?>|.*)|<[!?][^>]*+>?|</(?P<close>[a-zA-Z][^\s/>]*+)[^>]*+>?"
     rf"|<(?P<open>[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[\s/]++|{_ATTRIBUTE})*+)>?",
@@ -31,6 +34,12 @@ _CLOSED_BY_NEXT = _names(
 )
 _FLAT = _VOID | _CLOSED_BY_NEXT
 _FORMATTING = _names("b big code em font i s small strike strong tt u")
+_LEFT_OPEN = re.compile(
+    rf"<({'|'.join(sorted(_FORMATTING))})(?=[\s/>])"
+    r"(?!(?:\s(?:[^<>\"']|\"[^<>\"]*+\"|'[^<>']*+')*+)?+>[^<]*+</\1>)",
+    re.I,
+)
+"""Formatting that is not closed again before the next tag."""
 _FOREIGN = _names("svg math")
 _WALLS = _FOREIGN | _names("table template object marquee applet")
 _RAW = {
@@ -41,7 +50,17 @@ _RAW = {
 
 def tame(html: str) -> tuple[str, tuple[str, ...]]:
     """The HTML with bounded depth, tags and attributes, and a note for each kind of cut."""
-    return _Tamer(html).run()
+    return (html, ()) if _is_harmless(html) else _Tamer(html).run()
+
+
+def _is_harmless(html: str) -> bool:
+    """Whether no reading of the page can be slow: what looks like a tag is counted, wherever it stands."""
+    tags = html.count("<")
+    return (
+        tags <= HARMLESS_TAGS
+        and (tags * tags <= HARMLESS_REOPENED or len(_LEFT_OPEN.findall(html)) * tags <= HARMLESS_REOPENED)
+        and _OVERLONG.search(html) is None
+    )
 
 
 class _Scope:

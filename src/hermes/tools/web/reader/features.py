@@ -1,0 +1,362 @@
+"""What is known about each run of text, as numbers: column after column, each over the whole page."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from itertools import accumulate
+from typing import Protocol
+
+from hermes.tools.web.reader.cut import (
+    ARTICLE,
+    ASIDE,
+    BUTTON,
+    FIGURE,
+    FOLDED,
+    FOOTER,
+    FORM,
+    HEADER,
+    LIST,
+    LONG,
+    MAIN,
+    NAV,
+    NOSCRIPT,
+    PRE,
+    QUOTE,
+    TABLE,
+    Cut,
+    Element,
+)
+from hermes.tools.web.reader.signs import SIGNS
+
+Column = Sequence[float]
+
+_FLAGS = (
+    NAV, FOOTER, HEADER, ASIDE, MAIN, ARTICLE, FORM, TABLE, LIST, FIGURE, BUTTON, NOSCRIPT, QUOTE, PRE, FOLDED
+)  # fmt: skip
+
+
+def _listed(names: str) -> tuple[str, ...]:
+    return tuple(names.split())
+
+
+_TAGS = {
+    tag: float(rank)
+    for rank, tag in enumerate(
+        _listed("p h1 h2 h3 h4 h5 h6 pre blockquote li dd dt td th figcaption div section article"), start=1
+    )
+}
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_ENDS = frozenset('.!?\u2026\u3002\uff01\uff1f"\u201d)')
+LEVELS = 4
+
+
+class Sums:
+    """Running totals, so that any stretch of runs is summed by one subtraction."""
+
+    def __init__(self, cut: Cut) -> None:
+        letters = [len(text) or 1 for text in cut.texts]
+        self.share = [min(1.0, linked / count) for linked, count in zip(cut.linked, letters, strict=True)]
+        self.long = [
+            count if count >= LONG and share < 0.4 else 0
+            for count, share in zip(cut.words, self.share, strict=True)
+        ]
+        linked_words = [count * share for count, share in zip(cut.words, self.share, strict=True)]
+        self.words = [0, *accumulate(cut.words)]
+        self.longs = [0, *accumulate(self.long)]
+        self.linked = [0.0, *accumulate(linked_words)]
+        self.all_words = self.words[-1] or 1
+        self.all_long = self.longs[-1] or 1
+
+
+class Weigher(Protocol):
+    """What a model knows of words."""
+
+    def words(self, text: str) -> float: ...
+
+    def heading(self, text: str) -> float: ...
+
+    def kinds(self, page: Sequence[float]) -> Sequence[float]: ...
+
+
+def columns(cut: Cut, signs: Sequence[float], weigher: Weigher, title: str) -> list[Column]:
+    """One column for each feature, in the order of `NAMES`."""
+    sums = Sums(cut)
+    groups = Groups(cut, sums)
+    page = [*signs, *whole(cut, sums, groups)]
+    count = len(cut.texts)
+    return [
+        *own(cut, sums, weigher, title),
+        *around(cut, sums, weigher),
+        *inside(cut, sums, groups),
+        *[[value] * count for value in (*page, *weigher.kinds(page))],
+    ]
+
+
+def own(cut: Cut, sums: Sums, weigher: Weigher, title: str) -> list[Column]:
+    """The run itself."""
+    texts, counts = cut.texts, cut.words
+    seen = Counter(texts)
+    title = title.lower()
+    return [
+        counts,
+        sums.share,
+        [len(text) / (count or 1) for text, count in zip(texts, counts, strict=True)],
+        [text[-1:] in _ENDS for text in texts],
+        [text[-1:] == ":" for text in texts],
+        [
+            (text.count(",") + text.count(". ")) / (count or 1)
+            for text, count in zip(texts, counts, strict=True)
+        ],
+        [text[:1].islower() for text in texts],
+        [text[:1].isdigit() for text in texts],
+        [text.isupper() for text in texts],
+        cut.pictures,
+        [seen[text] for text in texts],
+        [1 < len(text) < 200 and text.lower() in title for text in texts],
+        list(map(weigher.words, texts)),
+    ]
+
+
+OWN = _listed("words share length ends colon marks lower digit upper pictures repeats title wording")
+
+
+def around(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
+    """The runs before and after, and the place on the page."""
+    counts, share, count = cut.words, sums.share, len(cut.texts)
+    longs, linked, total = sums.longs, sums.linked, sums.words
+    found: list[Column] = [
+        [0, *counts[:-1]],
+        [0, 0, *counts[:-2]][:count],
+        [*counts[1:], 0],
+        [*counts[2:], 0, 0][:count],
+        [0.0, *share[:-1]],
+        [*share[1:], 0.0],
+    ]
+    ends = range(count)
+    for reach in (3, 10):
+        low = [max(0, at - reach) for at in ends]
+        high = [min(count, at + reach + 1) for at in ends]
+        found.append([longs[b] - longs[a] for a, b in zip(low, high, strict=True)])
+        found.append(
+            [(linked[b] - linked[a]) / (total[b] - total[a] or 1) for a, b in zip(low, high, strict=True)]
+        )
+    found.append([at / count for at in ends])
+    found.append([before / sums.all_words for before in total[:-1]])
+    found.append([before / sums.all_long for before in longs[:-1]])
+    found.append(list(ends))
+    found.append([count - at for at in ends])
+    found += distances(cut, sums, weigher)
+    return found
+
+
+AROUND = _listed(
+    "words-1 words-2 words+1 words+2 share-1 share+1 long3 share3 long10 share10 place before long-before"
+    " index left since-h1 since-heading since-long until-long heading-level heading"
+)
+
+
+def distances(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
+    """How many runs ago the first heading, any heading and a long run were, and how soon a long one comes."""
+    since_h1, since_heading, since_long, levels, weights = [], [], [], [], []
+    h1, heading, long, level, weight = -1, -100, -100, 7, 0.0
+    for at, (element, length) in enumerate(zip(cut.elements, sums.long, strict=True)):
+        tag = element.tag
+        if length:
+            long = at
+        if tag in _HEADINGS:
+            heading = at
+            level = _HEADINGS[tag]
+            weight = weigher.heading(cut.texts[at])
+            if level == 1 and h1 < 0:
+                h1 = at
+        since_h1.append(at - h1 if h1 >= 0 else -1)
+        since_heading.append(min(100, at - heading))
+        since_long.append(min(100, at - long))
+        levels.append(level)
+        weights.append(0.0 if heading == at else weight)
+    until_long, long = [], len(sums.long) + 100
+    for at in range(len(sums.long) - 1, -1, -1):
+        if sums.long[at]:
+            long = at
+        until_long.append(min(100, long - at))
+    until_long.reverse()
+    return [since_h1, since_heading, since_long, until_long, levels, weights]
+
+
+def inside(cut: Cut, sums: Sums, groups: "Groups") -> list[Column]:
+    """The elements around each run: what they are, and how much of the page they hold."""
+    rows: dict[int, tuple[float, ...]] = {}
+    mains = [heaviest(cut, sums, share) for share in (0.5, 0.7, 0.9)]
+    table = []
+    for element in cut.elements:
+        key = id(element)
+        row = rows.get(key)
+        if row is None:
+            row = rows[key] = (
+                *bits(element.flags),
+                _TAGS.get(element.tag, 0.0),
+                element.depth,
+                *named(element),
+                *levels(element, sums),
+                *groups.of(element),
+                *[place(element, main) for main in mains],
+            )
+        table.append(row)
+    return list(zip(*table, strict=True))
+
+
+INSIDE = (
+    *_listed("nav footer header aside main article form table list figure button noscript quote pre folded"),
+    *_listed("tag depth near far"),
+    *[f"{name}{level}" for level in range(LEVELS) for name in ("runs", "held", "linked", "long")],
+    *_listed("same-count same-words same-share same-mean"),
+    *_listed("card-count card-words card-mean card-share card-linked in50 in70 in90"),
+)
+
+
+@cache
+def bits(flags: int) -> tuple[bool, ...]:
+    """The kinds of elements that a run stands in, one by one."""
+    return tuple(bool(flags & flag) for flag in _FLAGS)
+
+
+def named(element: Element) -> tuple[float, float]:
+    """What the class names say: of the three nearest elements, and of those above."""
+    near, above = element.near, element
+    for _ in range(2):
+        if above.parent is None:
+            return near, 0.0
+        above = above.parent
+        near += above.near
+    return near, above.parent.far if above.parent is not None else 0.0
+
+
+def levels(element: Element, sums: Sums) -> list[float]:
+    """The element, and the next ones above that hold more: runs, words, share of links and of long text."""
+    found: list[float] = []
+    here, held = element, -1
+    for _ in range(LEVELS):
+        first, last = here.first, here.last
+        while last - first <= held and here.parent is not None:
+            here = here.parent
+            first, last = here.first, here.last
+        held = last - first
+        words = sums.words[last] - sums.words[first]
+        found += (
+            held,
+            words,
+            (sums.linked[last] - sums.linked[first]) / (words or 1),
+            (sums.longs[last] - sums.longs[first]) / sums.all_long,
+        )
+    return found
+
+
+class Groups:
+    """Elements of the same path: rows, cards and posts that repeat."""
+
+    def __init__(self, cut: Cut, sums: Sums) -> None:
+        self.sums = sums
+        self.counts: dict[int, int] = {}
+        self.words: dict[int, int] = {}
+        self.linked: dict[int, float] = {}
+        words, linked = sums.words, sums.linked
+        for element in cut.containers:
+            path, first, last = element.path, element.first, element.last
+            if first < last:
+                self.counts[path] = self.counts.get(path, 0) + 1
+                self.words[path] = self.words.get(path, 0) + words[last] - words[first]
+                self.linked[path] = self.linked.get(path, 0.0) + linked[last] - linked[first]
+
+    def of(self, element: Element) -> tuple[float, ...]:
+        counts, sums = self.counts, self.sums
+        same = counts.get(element.path, 1)
+        same_words = self.words.get(element.path, 0)
+        card, above = element, element.parent
+        for _ in range(8):
+            if above is None:
+                break
+            if counts.get(above.path, 0) > 2:
+                card = above
+            above = above.parent
+        count = counts.get(card.path, 1)
+        words = self.words.get(card.path, 0)
+        return (
+            same,
+            same_words,
+            same_words / sums.all_words,
+            same_words / same,
+            count,
+            sums.words[card.last] - sums.words[card.first],
+            words / count,
+            words / sums.all_words,
+            self.linked.get(card.path, 0.0) / (words or 1),
+        )
+
+
+def heaviest(cut: Cut, sums: Sums, share: float) -> Element | None:
+    """The smallest element that holds this share of the long text."""
+    enough = share * sums.all_long
+    longs = sums.longs
+    best = None
+    for element in cut.containers:
+        if longs[element.last] - longs[element.first] >= enough:
+            best = element
+    return best
+
+
+def place(element: Element, main: Element | None) -> int:
+    """Where an element stands to another: before it, inside, around or after it."""
+    if main is None:
+        return 3
+    if element.last <= main.first:
+        return 0
+    if element.first >= main.last:
+        return 4
+    return 2 if element.first >= main.first and element.last <= main.last else 3
+
+
+def whole(cut: Cut, sums: Sums, groups: Groups) -> tuple[float, ...]:
+    """The page as a whole."""
+    count = len(cut.texts) or 1
+    tags = Counter(element.tag for element in cut.elements)
+    headings = sum(tags[f"h{level}"] for level in range(1, 7))
+    longs = [length for length in sums.long if length]
+    flags = [element.flags for element in cut.elements]
+    cards = max(
+        (path for path, often in groups.counts.items() if often > 3),
+        key=groups.words.__getitem__,
+        default=None,
+    )
+    return (
+        count,
+        sums.all_words,
+        sums.all_long / sums.all_words,
+        sums.linked[-1] / sums.all_words,
+        len(longs),
+        sum(longs) / (len(longs) or 1),
+        max(longs, default=0),
+        headings / count,
+        tags["h1"],
+        tags["li"] / count,
+        (tags["td"] + tags["th"]) / count,
+        tags["p"] / count,
+        tags["pre"] / count,
+        sum(1 for flag in flags if flag & ARTICLE) / count,
+        sum(1 for flag in flags if flag & MAIN) / count,
+        sum(1 for element in cut.containers if element.tag == "article"),
+        sum(1 for text in cut.texts if "$" in text or "€" in text or "£" in text) / count,
+        groups.counts[cards] if cards else 0,
+        groups.words[cards] / sums.all_words if cards else 0.0,
+        groups.linked[cards] / (groups.words[cards] or 1) if cards else 0.0,
+        sum(1 for flag in flags if flag & FORM) / count,
+        sum(1 for text in cut.texts if text[-1:] == "?") / count,
+    )
+
+
+WHOLE = _listed(
+    "all-runs all-words all-long all-linked long-runs long-mean long-most headings h1s items cells paragraphs"
+    " codes articled mained articles prices cards cards-share cards-linked formed asked"
+)
+KINDS = _listed("article documentation service forum listing product collection")
+PAGE = (*SIGNS, *WHOLE)
+NAMES = (*OWN, *AROUND, *INSIDE, *PAGE, *[f"kind-{kind}" for kind in KINDS])

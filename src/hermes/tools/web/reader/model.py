@@ -1,0 +1,108 @@
+"""What was learnt from labelled pages: weights of names and words, and trees over the features of a run.
+
+The file beside this one holds it all; `make train-reader` makes it. The trees are turned into one
+expression when they are first needed, for Python runs that many times faster than a walk over nodes.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from math import exp
+
+import msgspec
+
+from hermes.tools.web.reader.features import PAGE
+from hermes.tools.web.reader.wording import name_tokens, word_tokens
+
+UNIT = 32
+"""Weights and leaves are kept as whole numbers of this fraction: a byte or two each."""
+LEAF_UNIT = 1000
+MOST_REMEMBERED = 20_000
+
+_FILE = os.path.join(os.path.dirname(__file__), "model.bin")
+
+Tree = tuple[float, ...]
+"""Pairs, left before right: a feature and the most it may be to go left, or -1 and the value of a leaf."""
+
+
+class Weights(msgspec.Struct, frozen=True, array_like=True):
+    """The model as it is stored."""
+
+    provenance: str
+    features: tuple[str, ...]
+    names: Mapping[str, tuple[int, int]]
+    """How much a part of a class or an id speaks for content: near to a run, and far above it."""
+    words: Mapping[str, int]
+    headings: Mapping[str, int]
+    trees: tuple[Tree, ...]
+    """Over the features of a run: what speaks for keeping it."""
+    kinds: tuple[tuple[Tree, ...], ...]
+    """Over the features of a page: what speaks for each kind."""
+
+
+class Model:
+    """Weighs names, words and runs."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.features = weights.features
+        self.provenance = weights.provenance
+        count = len(weights.features)
+        self.score = _compiled("1/(1+exp(-({})/unit))", count, weights.trees)
+        self._kinds = [_compiled("exp(({})/unit)", len(PAGE), trees) for trees in weights.kinds]
+        self._names = {name: (near / UNIT, far / UNIT) for name, (near, far) in weights.names.items()}
+        self._words = {word: weight / UNIT for word, weight in weights.words.items()}
+        self._headings = {word: weight / UNIT for word, weight in weights.headings.items()}
+        self._known: dict[str, tuple[float, float]] = {}
+
+    def names(self, text: str) -> tuple[float, float]:
+        """What a class or an id says of the text near below it, and of that farther down."""
+        found = self._known.get(text)
+        if found is None:
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            weights = self._names
+            parts = [weights[token] for token in name_tokens(text) if token in weights]
+            found = self._known[text] = (sum(near for near, _ in parts), sum(far for _, far in parts))
+        return found
+
+    def kinds(self, page: Sequence[float]) -> list[float]:
+        """The probability of each kind of page."""
+        weights = [kind(*page) for kind in self._kinds]
+        total = sum(weights)
+        return [weight / total for weight in weights]
+
+    def words(self, text: str) -> float:
+        weights = self._words
+        return sum(weights[token] for token in word_tokens(text) if token in weights)
+
+    def heading(self, text: str) -> float:
+        """What a heading says of the text below it."""
+        weights = self._headings
+        return sum(weights[token] for token in word_tokens(text) if token in weights)
+
+
+@cache
+def model() -> Model:
+    """The model of this package, read once."""
+    with open(_FILE, "rb") as file:
+        return Model(msgspec.msgpack.decode(file.read(), type=Weights))
+
+
+def _compiled(form: str, count: int, trees: Sequence[Tree]) -> Callable[..., float]:
+    """Trees as one function of so many features: their sum, put into a formula."""
+    arguments = ",".join(f"x{index}" for index in range(count))
+    source = f"lambda {arguments}: {form.format('+'.join(map(_expression, trees)) or '0')}"
+    found: Callable[..., float] = eval(source, {"exp": exp, "unit": LEAF_UNIT})  # noqa: S307 - our own numbers
+    return found
+
+
+def _expression(tree: Tree) -> str:
+    return _subtree(iter(tree))
+
+
+def _subtree(numbers: Iterator[float]) -> str:
+    feature, value = int(next(numbers)), next(numbers)
+    if feature < 0:
+        return f"{value:.0f}"
+    left = _subtree(numbers)
+    return f"({left} if x{feature}<={value:.6g} else {_subtree(numbers)})"
