@@ -11,8 +11,18 @@ MAX_CELL = 1_000
 
 _LINE_END = re.compile(r" *\n *")
 _SPACES = re.compile(r" {2,}")
+_SPACE = re.compile(r"\s+")
+_HUGE = 100_000
 _BLANK_LINES = re.compile(r"\n{3,}")
 _BACKTICKS = re.compile(r"`+")
+
+
+def one_line(text: str) -> str:
+    """Text with single spaces; a huge one is not split into words, which would take many times its room."""
+    if len(text) < _HUGE:
+        return " ".join(text.split())
+    pieces = (text[at : at + _HUGE] for at in range(0, len(text), _HUGE))
+    return "".join(_SPACE.sub(" ", piece) for piece in pieces).strip()
 
 
 def code_span(text: str) -> str:
@@ -60,7 +70,7 @@ class Block:
         paragraph = _tidy("".join(self.inline)) if self.inline else ""
         self.inline.clear()
         if paragraph:
-            self.add(f"{'#' * self.heading} {_one_line(paragraph)}" if self.heading else paragraph)
+            self.add(f"{'#' * self.heading} {one_line(paragraph)}" if self.heading else paragraph)
         self.heading = 0
 
     def add(self, part: str) -> None:
@@ -195,7 +205,7 @@ class Table(Block):
 
 def _pipes(rows: list[list[str]]) -> str:
     width = max(map(len, rows))
-    head, *body = [[_one_line(cell).replace("|", "\\|") for cell in row] for row in rows]
+    head, *body = [[one_line(cell).replace("|", "\\|") for cell in row] for row in rows]
     head += [""] * (width - len(head))
     lines = [head, ["---"] * width, *body]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -210,10 +220,6 @@ def _prefixed(text: str, first: str, rest: str) -> str:
 
 def _tidy(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", _LINE_END.sub("\n", _SPACES.sub(" ", text))).strip()
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _longest_ticks(text: str) -> int:

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
 
+from hermes.tools.web.reader.blocks import one_line
+
 Names = Callable[[str], tuple[float, float]]
 """How much a class or id speaks for content: near to a run, and far above it."""
 
@@ -255,7 +257,7 @@ class _Walk:
 
     def _keep(self) -> None:
         found = self.found
-        text = " ".join("".join([part for part in self.parts if part.__class__ is str]).split())
+        text = one_line("".join([part for part in self.parts if part.__class__ is str]))
         if text:
             found.texts.append(text)
             found.words.append(max(text.count(" ") + 1, len(text) // 12))

@@ -26,7 +26,7 @@ SMALL = 40
 
 Route = Literal["model", "small", "long", "whole", "empty"]
 
-_FRAME = NAV | FOOTER | ASIDE | BUTTON | FOLDED
+_FRAME = NAV | FOOTER | ASIDE | BUTTON
 _COMMENTS = re.compile(r"(?:^|[^a-z])(?:comments?|disqus|respond|reviews?)(?![a-z])", re.I)
 
 
@@ -123,7 +123,7 @@ def _choose(found: Cut, head: Head, url: str) -> _Choice:
         for is_inner, count, element in zip(inner, found.words, found.elements, strict=True)
     )
     kept = [
-        is_inner and bool(text) and not (has_other and element.flags & NOSCRIPT)
+        is_inner and bool(text) and not element.flags & (NOSCRIPT | FOLDED if has_other else FOLDED)
         for is_inner, text, element in zip(inner, found.texts, found.elements, strict=True)
     ]
     return _Choice(kept, [float(is_inner) for is_inner in inner], route)
@@ -162,7 +162,7 @@ def _notes(found: Cut, choice: _Choice, page_title: str, html: str) -> tuple[str
     """What to say about the page; changes the choice where the page has nothing but its frame."""
     words = sum(count for count, is_kept in zip(found.words, choice.kept, strict=True) if is_kept)
     opening = next((text for text, is_kept in zip(found.texts, choice.kept, strict=True) if is_kept), "")
-    notes = [error_note(page_title, opening[:200], words), shell_note(words, html.count("<script"))]
+    notes = [error_note(page_title, opening[:200], words), shell_note(words, html)]
     if not words:
         choice.route = "empty"
     if not words and notes[1] is None and any(found.texts):

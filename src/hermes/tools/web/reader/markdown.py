@@ -18,13 +18,13 @@ from hermes.tools.web.reader.blocks import (
     Wrap,
     code_span,
     emphasis,
+    one_line,
 )
 from hermes.tools.web.reader.cut import TABLE, Cut, Element
 
 MAX_NESTED_BLOCKS = 24
 
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0]+")
-_LINE = re.compile(r"[ \t\n\r\f\v\u00a0]*\n[ \t\n\r\f\v\u00a0]*")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:)[-\s]*([\w+#.-]{1,30})")
 _NO_LANGUAGE = frozenset(("none", "plain", "text", "plaintext", "default", "wrapper", "block"))
 _PERMALINKS = frozenset(("¶", "#", "§", "🔗"))
@@ -72,14 +72,21 @@ class _Writer:
             if not is_kept:
                 continue
             while picture is not None and at <= index:
-                self._enter(cut.elements[index - 1])
-                self.block.add(self._image(picture))
+                self._picture(cut.elements[index - 1], picture)
                 at, picture = next(loose, (-1, None))
             self._enter(cut.elements[index])
             self._run(cut.elements[index], cut.inline[index])
         while self.outer:
             self._leave()
         return self.block.finish()
+
+    def _picture(self, beside: Element, node: LexborNode) -> None:
+        """A picture on its own, in the structure of the text before it; one that says nothing is left out."""
+        text = self._image(node)
+        if text and node.attributes.get("alt"):
+            self._enter(beside)
+            self.block.flush()
+            self.block.add(text)
 
     def _number_cells(self) -> None:
         """The column of each cell, counted with those that are empty."""
@@ -156,7 +163,7 @@ class _Writer:
             block.open(emphasis("**"))
         for part in parts:
             if part.__class__ is str:
-                block.text("\n" if part == "\n" else _SPACE.sub(" ", part))
+                block.text("\n" if part == "\n" else _spaced(part))
             elif part is None:
                 if block.spans:
                     block.close()
@@ -187,6 +194,13 @@ class _Writer:
             if address:
                 return f"![{alt}]({address})"
         return f"[IMAGE: {alt}]" if alt else ""
+
+
+def _spaced(text: str) -> str:
+    """Inline text: white space at its ends still parts words."""
+    before = " " if text[:1].isspace() else ""
+    after = " " if text[-1:].isspace() else ""
+    return f"{before}{one_line(text)}{after}"
 
 
 def _between(loose: Sequence[tuple[int, Any]], kept: Sequence[bool]) -> list[tuple[int, Any]]:

@@ -3,8 +3,15 @@
 import re
 
 MAX_ERROR_WORDS = 250
-MAX_SHELL_WORDS = 40
-LEAST_SCRIPTS = 1
+NEXT_TO_NOTHING = 10
+SEARCHED = 300_000
+MAX_SHELL_WORDS = 60
+
+_MOUNT = re.compile(
+    r"<\w+[^<>]{0,200}\bid=[\"']?(?:root|app|__next|__nuxt|app-root|main-outlet|react-root)[\"'\s>]"
+    r"|(?:enable|requires?|turn on|needs?) javascript",
+    re.I,
+)
 
 _ERRORS = (
     (
@@ -45,8 +52,10 @@ def error_note(title: str, opening: str, words: int) -> str | None:
     return None
 
 
-def shell_note(words: int, scripts: int) -> str | None:
+def shell_note(words: int, html: str) -> str | None:
     """Says that a page of next to no text is a shell that scripts fill; None if it is not."""
-    if words < MAX_SHELL_WORDS and scripts >= LEAST_SCRIPTS:
+    if words >= MAX_SHELL_WORDS or "<script" not in html:
+        return None
+    if words < NEXT_TO_NOTHING or _MOUNT.search(html, 0, SEARCHED):
         return "scripts fill this page; its text is not in the HTML"
     return None

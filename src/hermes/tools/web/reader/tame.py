@@ -7,7 +7,8 @@ formatting tags that are never closed. One linear pass over the tags finds these
 import re
 
 MAX_DEPTH = 1_000
-MAX_TAGS = 250_000
+MAX_TAGS = 200_000
+MAX_TOKENS = 1_000_000
 MAX_ATTRIBUTES = 256
 MAX_FORMATTING = 50
 MAX_REOPENED = 200_000
@@ -97,7 +98,7 @@ class _Tamer:
         self.html = html
         self.scopes = [_Scope("")]
         self.outside = 0
-        self.reopened = 0
+        self.reopened = self.tags = 0
         self.dropped: dict[str, int] = {}
         self.kept: list[str] = []
         self.kept_to = 0
@@ -111,12 +112,12 @@ class _Tamer:
 
     def _scan(self) -> int:
         """Read every tag; returns where the document ends."""
-        at = tags = 0
+        at = tokens = 0
         while token := _TOKEN.search(self.html, at):
             at = token.end()
+            tokens += 1
             if name := token["open"]:
-                tags += 1
-                if tags > MAX_TAGS or self.reopened > MAX_REOPENED:
+                if self.tags >= MAX_TAGS or tokens > MAX_TOKENS:
                     self.notes["the page has too many elements; the rest was left out"] = None
                     return token.start()
                 at = self._start(name.lower(), token)
@@ -133,7 +134,10 @@ class _Tamer:
             closing = raw.search(self.html, token.end())
             return closing.start() if closing else len(self.html)
         scope = self.scopes[-1]
+        self.tags += 1
         self.reopened += scope.formatting
+        if self.reopened > MAX_REOPENED and scope.formatting:
+            self._close_formatting(scope, token)
         is_drawn = scope.wall in _FOREIGN and attributes.endswith("/")
         if name not in _FLAT and not is_drawn:
             self._push(name, token)
@@ -142,7 +146,9 @@ class _Tamer:
     def _push(self, name: str, token: re.Match[str]) -> None:
         scope = self.scopes[-1]
         is_full = self.outside + len(scope.open) >= MAX_DEPTH
-        if is_full or (name in _FORMATTING and scope.formatting >= MAX_FORMATTING):
+        is_much = scope.formatting >= MAX_FORMATTING or self.reopened > MAX_REOPENED
+        if is_full or (name in _FORMATTING and is_much):
+            self.tags -= 1
             self.dropped[name] = self.dropped.get(name, 0) + 1
             self._replace(token, "", "the page nests too deeply; its structure was flattened")
         elif name in _WALLS:
@@ -150,6 +156,17 @@ class _Tamer:
             self.scopes.append(_Scope(name))
         else:
             scope.push(name)
+
+    def _close_formatting(self, scope: _Scope, token: re.Match[str]) -> None:
+        """Close all formatting before a tag, so that it is not opened again in every block to come."""
+        closing = "".join(f"</{name}>" for name in reversed(scope.open) if name in _FORMATTING)
+        scope.open = [name for name in scope.open if name not in _FORMATTING]
+        for name in _FORMATTING:
+            scope.count.pop(name, None)
+        scope.formatting = 0
+        self.kept += (self.html[self.kept_to : token.start()], closing)
+        self.kept_to = token.start()
+        self.notes["formatting that is never closed was left out"] = None
 
     def _end(self, name: str, token: re.Match[str]) -> None:
         if self.dropped.get(name):

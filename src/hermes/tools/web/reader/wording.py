@@ -9,6 +9,7 @@ _STRIPPED = (
 )
 FIRST = 12
 WHOLE = 3
+OPENING = 500
 
 
 def name_tokens(names: str) -> list[str]:
@@ -18,7 +19,7 @@ def name_tokens(names: str) -> list[str]:
 
 def word_tokens(text: str) -> list[str]:
     """The first words of a text, its very first one, and the whole if it is a label."""
-    words = [word.strip(_STRIPPED) for word in text.lower().split(None, FIRST)[:FIRST]]
+    words = [word.strip(_STRIPPED) for word in text[:OPENING].lower().split(None, FIRST)[:FIRST]]
     words = ["0" if word[:1].isdigit() else word for word in words]
     if not words:
         return []
