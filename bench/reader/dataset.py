@@ -24,14 +24,18 @@ GROUPS = ("near", "far", "words", "headings")
 
 
 class Unlearnt:
-    """Stands in for a model: names and words weigh nothing yet."""
+    """Stands in for a model: names and words weigh nothing yet, and what is known of the page is kept."""
+
+    def __init__(self) -> None:
+        self.page: list[float] = []
 
     def words(self, _text: str) -> float:
         return 0.0
 
     heading = words
 
-    def kinds(self, _page: Sequence[float]) -> list[float]:
+    def kinds(self, page: Sequence[float]) -> list[float]:
+        self.page = list(page)
         return [0.0] * len(KINDS)
 
 
@@ -43,6 +47,7 @@ class Labelled(msgspec.Struct):
     domain: str
     cut: Cut
     features: np.ndarray
+    page: list[float]
     labels: np.ndarray
     weights: np.ndarray
     tokens: dict[str, list[list[str]]]
@@ -59,9 +64,9 @@ def read(sample: Sample) -> Labelled | None:
     found = cut(tree.body, lambda _name: (0.0, 0.0))
     if not found.texts:
         return None
-    table = columns(
-        found, signs(sample.url, head.data, head.fields.get("og:type", "")), Unlearnt(), head.title
-    )
+    about = signs(sample.url, head.data, head.fields.get("og:type", ""))
+    unlearnt = Unlearnt()
+    table = columns(found, about, unlearnt)
     covered = np.array(labels(found.texts, sample.text))
     gold = words(sample.text)
     labelled = Labelled(
@@ -70,6 +75,7 @@ def read(sample: Sample) -> Labelled | None:
         domain=sample.domain,
         cut=found,
         features=np.array(table, dtype=np.float64).T,
+        page=unlearnt.page,
         labels=covered,
         weights=_weights(np.array(found.words, dtype=float), covered, len(gold)),
         tokens=_tokens(found),

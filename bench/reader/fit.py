@@ -8,14 +8,14 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from bench.reader.dataset import GROUPS, Table
-from hermes.tools.web.reader.features import KINDS, NAMES, PAGE
+from hermes.tools.web.reader.features import KINDS, NAMES
 from hermes.tools.web.reader.model import UNIT
 
 LEAST_DOMAINS = 6
 RIDGE = 0.3
 LEAST_WEIGHT = 3
 """Of the unit that weights are stored in: what is lighter is left out."""
-TREES = 100
+TREES = 70
 KIND_TREES = 40
 
 _COMMON = {
@@ -28,8 +28,8 @@ _COMMON = {
 _RUNS = {
     **_COMMON,
     "objective": "cross_entropy",
-    "learning_rate": 0.08,
-    "num_leaves": 31,
+    "learning_rate": 0.13,
+    "num_leaves": 16,
     "min_data_in_leaf": 60,
     "min_sum_hessian_in_leaf": 0.2,
     "feature_fraction": 0.5,
@@ -112,8 +112,7 @@ class Kinds:
         self.trees = lightgbm.train(_KINDS, lightgbm.Dataset(self._inputs(pages), kinds), KIND_TREES)
 
     def _inputs(self, pages: Sequence[int]) -> np.ndarray:
-        first = NAMES.index(PAGE[0])
-        return np.array([self.table.pages[page].features[0, first : first + len(PAGE)] for page in pages])
+        return np.array([self.table.pages[page].page for page in pages])
 
     def __call__(self, pages: list[int]) -> np.ndarray:
         sizes = [len(self.table.pages[page].labels) for page in pages]

@@ -64,7 +64,7 @@ def structure(markdown: str, wanted: dict[str, list]) -> dict[str, tuple[int, in
 
 
 def _key(text: str) -> str:
-    return " ".join(words(plain(text)))
+    return " ".join(words(_LINK.sub(r"\1", _IMAGE.sub(" ", text))))
 
 
 def _kept(found: Iterable[str], wanted: Sequence[str]) -> tuple[int, int]:

@@ -86,7 +86,6 @@ class Cut:
         self.texts: list[str] = []
         self.words: list[int] = []
         self.linked: list[int] = []
-        self.pictures: list[int] = []
         self.elements: list[Element] = []
         self.inline: list[list[Any]] = []
         self.containers: list[Element] = []
@@ -262,7 +261,6 @@ class _Walk:
             found.texts.append(text)
             found.words.append(max(text.count(" ") + 1, len(text) // 12))
             found.linked.append(self.linked)
-            found.pictures.append(self.pictures)
             found.elements.append(self.element)
             found.inline.append(self.parts)
 

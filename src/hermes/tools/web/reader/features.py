@@ -11,18 +11,14 @@ from hermes.tools.web.reader.cut import (
     ASIDE,
     BUTTON,
     FIGURE,
-    FOLDED,
     FOOTER,
     FORM,
     HEADER,
-    LIST,
     LONG,
     MAIN,
     NAV,
     NOSCRIPT,
     PRE,
-    QUOTE,
-    TABLE,
     Cut,
     Element,
 )
@@ -30,9 +26,7 @@ from hermes.tools.web.reader.signs import SIGNS
 
 Column = Sequence[float]
 
-_FLAGS = (
-    NAV, FOOTER, HEADER, ASIDE, MAIN, ARTICLE, FORM, TABLE, LIST, FIGURE, BUTTON, NOSCRIPT, QUOTE, PRE, FOLDED
-)  # fmt: skip
+_FLAGS = (NAV, FOOTER, HEADER, ASIDE, MAIN, ARTICLE, FIGURE, BUTTON, NOSCRIPT, PRE)
 
 
 def _listed(names: str) -> tuple[str, ...]:
@@ -78,59 +72,43 @@ class Weigher(Protocol):
     def kinds(self, page: Sequence[float]) -> Sequence[float]: ...
 
 
-def columns(cut: Cut, signs: Sequence[float], weigher: Weigher, title: str) -> list[Column]:
+def columns(cut: Cut, signs: Sequence[float], weigher: Weigher) -> list[Column]:
     """One column for each feature, in the order of `NAMES`."""
     sums = Sums(cut)
     groups = Groups(cut, sums)
     page = [*signs, *whole(cut, sums, groups)]
     count = len(cut.texts)
     return [
-        *own(cut, sums, weigher, title),
+        *own(cut, sums, weigher),
         *around(cut, sums, weigher),
         *inside(cut, sums, groups),
-        *[[value] * count for value in (*page, *weigher.kinds(page))],
+        *[[value] * count for value in (*page[len(SIGNS) - 1 :], *weigher.kinds(page))],
     ]
 
 
-def own(cut: Cut, sums: Sums, weigher: Weigher, title: str) -> list[Column]:
+def own(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
     """The run itself."""
     texts, counts = cut.texts, cut.words
     seen = Counter(texts)
-    title = title.lower()
     return [
         counts,
         sums.share,
-        [len(text) / (count or 1) for text, count in zip(texts, counts, strict=True)],
         [text[-1:] in _ENDS for text in texts],
-        [text[-1:] == ":" for text in texts],
-        [
-            (text.count(",") + text.count(". ")) / (count or 1)
-            for text, count in zip(texts, counts, strict=True)
-        ],
-        [text[:1].islower() for text in texts],
-        [text[:1].isdigit() for text in texts],
-        [text.isupper() for text in texts],
-        cut.pictures,
         [seen[text] for text in texts],
-        [1 < len(text) < 200 and text.lower() in title for text in texts],
         list(map(weigher.words, texts)),
     ]
 
 
-OWN = _listed("words share length ends colon marks lower digit upper pictures repeats title wording")
+OWN = _listed("words share ends repeats wording")
 
 
 def around(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
     """The runs before and after, and the place on the page."""
-    counts, share, count = cut.words, sums.share, len(cut.texts)
+    counts, count = cut.words, len(cut.texts)
     longs, linked, total = sums.longs, sums.linked, sums.words
     found: list[Column] = [
         [0, *counts[:-1]],
-        [0, 0, *counts[:-2]][:count],
         [*counts[1:], 0],
-        [*counts[2:], 0, 0][:count],
-        [0.0, *share[:-1]],
-        [*share[1:], 0.0],
     ]
     ends = range(count)
     for reach in (3, 10):
@@ -150,7 +128,7 @@ def around(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
 
 
 AROUND = _listed(
-    "words-1 words-2 words+1 words+2 share-1 share+1 long3 share3 long10 share10 place before long-before"
+    "words-1 words+1 near-long near-share wide-long wide-share place before long-before"
     " index left since-h1 since-heading since-long until-long heading-level heading"
 )
 
@@ -186,7 +164,7 @@ def distances(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
 def inside(cut: Cut, sums: Sums, groups: "Groups") -> list[Column]:
     """The elements around each run: what they are, and how much of the page they hold."""
     rows: dict[int, tuple[float, ...]] = {}
-    mains = [heaviest(cut, sums, share) for share in (0.5, 0.7, 0.9)]
+    mains = [heaviest(cut, sums, share) for share in (0.5, 0.7)]
     table = []
     for element in cut.elements:
         key = id(element)
@@ -206,11 +184,12 @@ def inside(cut: Cut, sums: Sums, groups: "Groups") -> list[Column]:
 
 
 INSIDE = (
-    *_listed("nav footer header aside main article form table list figure button noscript quote pre folded"),
+    *_listed("nav footer header aside main article figure button noscript pre"),
     *_listed("tag depth near far"),
-    *[f"{name}{level}" for level in range(LEVELS) for name in ("runs", "held", "linked", "long")],
+    "held0",
+    *[f"{name}{level}" for level in range(1, LEVELS) for name in ("runs", "held", "linked", "long")],
     *_listed("same-count same-words same-share same-mean"),
-    *_listed("card-count card-words card-mean card-share card-linked in50 in70 in90"),
+    *_listed("card-count card-mean card-share card-linked in50 in70"),
 )
 
 
@@ -232,21 +211,21 @@ def named(element: Element) -> tuple[float, float]:
 
 
 def levels(element: Element, sums: Sums) -> list[float]:
-    """The element, and the next ones above that hold more: runs, words, share of links and of long text."""
-    found: list[float] = []
-    here, held = element, -1
-    for _ in range(LEVELS):
-        first, last = here.first, here.last
-        while last - first <= held and here.parent is not None:
-            here = here.parent
-            first, last = here.first, here.last
+    """The words of an element; then of the next ones above that hold more: runs, words, links, long text."""
+    words, linked, longs, all_long = sums.words, sums.linked, sums.longs, sums.all_long
+    first, last = element.first, element.last
+    found: list[float] = [words[last] - words[first]]
+    for _ in range(LEVELS - 1):
         held = last - first
-        words = sums.words[last] - sums.words[first]
+        while last - first <= held and element.parent is not None:
+            element = element.parent
+            first, last = element.first, element.last
+        count = words[last] - words[first]
         found += (
-            held,
-            words,
-            (sums.linked[last] - sums.linked[first]) / (words or 1),
-            (sums.longs[last] - sums.longs[first]) / sums.all_long,
+            last - first,
+            count,
+            (linked[last] - linked[first]) / (count or 1),
+            (longs[last] - longs[first]) / all_long,
         )
     return found
 
@@ -286,7 +265,6 @@ class Groups:
             same_words / sums.all_words,
             same_words / same,
             count,
-            sums.words[card.last] - sums.words[card.first],
             words / count,
             words / sums.all_words,
             self.linked.get(card.path, 0.0) / (words or 1),
@@ -359,4 +337,4 @@ WHOLE = _listed(
 )
 KINDS = _listed("article documentation service forum listing product collection")
 PAGE = (*SIGNS, *WHOLE)
-NAMES = (*OWN, *AROUND, *INSIDE, *PAGE, *[f"kind-{kind}" for kind in KINDS])
+NAMES = (*OWN, *AROUND, *INSIDE, SIGNS[-1], *WHOLE, *[f"kind-{kind}" for kind in KINDS])

@@ -131,7 +131,7 @@ def _choose(found: Cut, head: Head, url: str) -> _Choice:
 
 def _judged(found: Cut, head: Head, url: str) -> _Choice:
     learnt = model()
-    table = columns(found, signs(url, head.data, head.fields.get("og:type", "")), learnt, head.title)
+    table = columns(found, signs(url, head.data, head.fields.get("og:type", "")), learnt)
     kinds = [column[0] for column in table[-len(KINDS) :]]
     odds = list(map(learnt.score, *table))
     best = expected(found.words, odds)

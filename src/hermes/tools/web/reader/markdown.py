@@ -40,6 +40,7 @@ _EMPHASIS = {
     "s": "~~",
     "strike": "~~",
 }
+_BOLD = frozenset(("b", "strong"))
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 _STRUCTURES = frozenset(("ul", "menu", "dir", "ol", "li", "blockquote", "table", "tr", "td", "th", "pre"))
 
@@ -170,7 +171,7 @@ class _Writer:
             elif part.tag == "img":
                 block.text(self._image(part))
             else:
-                block.open(self._wrap(part, part.tag))
+                block.open(_as_it_is if part.tag in _BOLD and block.heading else self._wrap(part, part.tag))
         block.flush()
 
     def _wrap(self, node: LexborNode, tag: str) -> Wrap:

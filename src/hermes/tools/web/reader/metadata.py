@@ -151,7 +151,7 @@ def resolver(head: Head, url: str) -> Resolve:
     known: dict[str, str | None] = {}
 
     def resolve(address: str) -> str | None:
-        if address.lstrip().startswith("#"):
+        if not start and address.lstrip().startswith("#"):
             return None
         if address not in known:
             whole = _joined(start, address)

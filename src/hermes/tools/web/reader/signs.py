@@ -39,14 +39,14 @@ def signs(url: str, data: str, og_type: str) -> list[float]:
         *[sum(1 for name in types if kind.search(name)) for kind in _KINDS],
         *[kind.search(address) is not None for kind in _PATHS],
         len(steps),
-        last.count("-") + last.count("_"),
         any(letter.isdigit() for letter in last),
         _OG_TYPES.get(og_type, 0.0),
+        last.count("-") + last.count("_"),
     ]
 
 
 SIGNS = (
     *[f"type-{name}" for name in ("article", "product", "forum", "list", "service", "faq", "tech")],
     *[f"path-{name}" for name in ("forum", "product", "collection", "docs", "article", "service", "listing")],
-    *("steps", "hyphens", "digits", "og"),
+    *("steps", "digits", "og", "hyphens"),
 )
