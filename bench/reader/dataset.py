@@ -12,7 +12,7 @@ from bench.reader.label import labels
 from bench.reader.pages import Sample
 from bench.reader.score import words
 from hermes.tools.web.reader.cut import Cut, Element, cut, strip
-from hermes.tools.web.reader.features import KINDS, columns
+from hermes.tools.web.reader.features import KINDS, WORDED, columns
 from hermes.tools.web.reader.metadata import Head
 from hermes.tools.web.reader.signs import signs
 from hermes.tools.web.reader.wording import name_tokens, word_tokens
@@ -106,7 +106,10 @@ def _tokens(found: Cut) -> dict[str, list[list[str]]]:
     return {
         "near": [names[id(element)][0] for element in found.elements],
         "far": [names[id(element)][1] for element in found.elements],
-        "words": [word_tokens(text) for text in found.texts],
+        "words": [
+            word_tokens(text) if count <= WORDED else []
+            for text, count in zip(found.texts, found.words, strict=True)
+        ],
         "headings": _headings(found),
     }
 

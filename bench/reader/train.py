@@ -26,20 +26,31 @@ from hermes.tools.web.reader.choose import choose, expected
 from hermes.tools.web.reader.features import KINDS, NAMES
 
 FOLDS = 4
+QUICK = 16
+LIKELY = 0.15
 
 
 class Trained(msgspec.Struct):
     linear: Linear
     kinds: Kinds
     trees: lightgbm.Booster
+    least: int
 
 
 def train(table: Table, pages: list[int]) -> Trained:
     """Linear weights, kinds and trees from some pages of the table."""
     tokens = out_of_fold(table, pages, 4, lambda seen: Linear(table, seen))
     guesses = out_of_fold(table, pages, len(KINDS), lambda seen: Kinds(table, seen))
-    trees = boost(table, pages, filled(table, pages, tokens, guesses))
-    return Trained(Linear(table, pages), Kinds(table, pages), trees)
+    features = filled(table, pages, tokens, guesses)
+    trees = boost(table, pages, features)
+    return Trained(Linear(table, pages), Kinds(table, pages), trees, hopeless(trees, features))
+
+
+def hopeless(trees: lightgbm.Booster, features: np.ndarray) -> int:
+    """What the first trees give at least to nearly all runs that all trees together find likely."""
+    likely = np.asarray(trees.predict(features)) >= LIKELY
+    first = np.asarray(trees.predict(features, raw_score=True, num_iteration=QUICK))
+    return int(np.quantile(first[likely], 0.002) * shipped.LEAF_UNIT)
 
 
 def judge(table: Table, trained: Trained, pages: list[int]) -> list[tuple[str, float]]:
@@ -92,6 +103,8 @@ def packed(trained: Trained, provenance: str) -> bytes:
         words=dict(sorted(trained.linear.tokens("words").items())),
         headings=dict(sorted(trained.linear.tokens("headings").items())),
         trees=tuple(_trees(trained.trees)),
+        quick=QUICK,
+        least=trained.least,
         kinds=tuple(tuple(groups[kind :: len(KINDS)]) for kind in range(len(KINDS))),
     )
     return msgspec.msgpack.encode(weights)

@@ -76,7 +76,7 @@ def test_tables_of_data_are_pipes_and_tables_of_layout_are_not(html, expected):
         ("<a href='java\nscript:alert(1)'>t</a>", "t"),
         ("<a href='data:text/html,x'>t</a><a href='file:///etc'>u</a>", "tu"),
         ("<a href='http://[bad'>t</a>", "t"),
-        ("<a href='#here'>t</a><a>u</a>", "tu"),
+        ("<a href='#here'>t</a><a>u</a>", "[t](https://example.org/dir/page#here)u"),
         ("<h2>Title<a href='#t'>¶</a></h2>", "## Title"),
         (
             "<a href='/c'><h3>Card</h3><p>text</p></a>",

@@ -215,7 +215,8 @@ class _Walk:
                 more = self.names(identity)
                 near += more[0]
                 far += more[1]
-            flags |= _flags(attributes, name)
+            if len(attributes) > (name != "") + (identity is not None):
+                flags |= _flags(attributes, name)
         key = (parent.path, tag, name)
         path = self.paths.get(key)
         if path is None:

@@ -42,6 +42,8 @@ _TAGS = {
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ENDS = frozenset('.!?\u2026\u3002\uff01\uff1f"\u201d)')
 LEVELS = 4
+WORDED = 25
+"""Words up to which the first of them are weighed: what is longer speaks for itself."""
 
 
 class Sums:
@@ -95,7 +97,7 @@ def own(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
         sums.share,
         [text[-1:] in _ENDS for text in texts],
         [seen[text] for text in texts],
-        list(map(weigher.words, texts)),
+        [weigher.words(text) if count <= WORDED else 0.0 for text, count in zip(texts, counts, strict=True)],
     ]
 
 
@@ -164,18 +166,18 @@ def distances(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
 def inside(cut: Cut, sums: Sums, groups: "Groups") -> list[Column]:
     """The elements around each run: what they are, and how much of the page they hold."""
     rows: dict[int, tuple[float, ...]] = {}
+    above = Above(cut, sums)
     mains = [heaviest(cut, sums, share) for share in (0.5, 0.7)]
     table = []
     for element in cut.elements:
-        key = id(element)
-        row = rows.get(key)
+        row = rows.get(id(element))
         if row is None:
-            row = rows[key] = (
+            row = rows[id(element)] = (
                 *bits(element.flags),
                 _TAGS.get(element.tag, 0.0),
                 element.depth,
                 *named(element),
-                *levels(element, sums),
+                *above.of(element),
                 *groups.of(element),
                 *[place(element, main) for main in mains],
             )
@@ -210,24 +212,44 @@ def named(element: Element) -> tuple[float, float]:
     return near, above.parent.far if above.parent is not None else 0.0
 
 
-def levels(element: Element, sums: Sums) -> list[float]:
-    """The words of an element; then of the next ones above that hold more: runs, words, links, long text."""
-    words, linked, longs, all_long = sums.words, sums.linked, sums.longs, sums.all_long
-    first, last = element.first, element.last
-    found: list[float] = [words[last] - words[first]]
-    for _ in range(LEVELS - 1):
-        held = last - first
-        while last - first <= held and element.parent is not None:
-            element = element.parent
-            first, last = element.first, element.last
-        count = words[last] - words[first]
-        found += (
+class Above:
+    """For each element the next ones above that hold more."""
+
+    def __init__(self, cut: Cut, sums: Sums) -> None:
+        self.sums = sums
+        self.larger: dict[int, Element] = {}
+        self.known: dict[int, tuple[float, ...]] = {}
+        larger = self.larger
+        for element in cut.containers:
+            parent = element.parent
+            if parent is not None:
+                is_larger = parent.last - parent.first > element.last - element.first
+                larger[id(element)] = parent if is_larger else larger.get(id(parent), parent)
+
+    def of(self, element: Element) -> tuple[float, ...]:
+        """The words of an element; then runs, words, links and long text of those around it."""
+        sums = self.sums
+        own = sums.words[element.last] - sums.words[element.first]
+        around = self.larger.get(id(element), element)
+        found = self.known.get(id(around))
+        if found is None:
+            found = ()
+            here = around
+            for _ in range(LEVELS - 1):
+                found += self._held(here)
+                here = self.larger.get(id(here), here)
+            self.known[id(around)] = found
+        return (own, *found)
+
+    def _held(self, element: Element) -> tuple[float, ...]:
+        sums, first, last = self.sums, element.first, element.last
+        count = sums.words[last] - sums.words[first]
+        return (
             last - first,
             count,
-            (linked[last] - linked[first]) / (count or 1),
-            (longs[last] - longs[first]) / all_long,
+            (sums.linked[last] - sums.linked[first]) / (count or 1),
+            (sums.longs[last] - sums.longs[first]) / sums.all_long,
         )
-    return found
 
 
 class Groups:
@@ -238,36 +260,46 @@ class Groups:
         self.counts: dict[int, int] = {}
         self.words: dict[int, int] = {}
         self.linked: dict[int, float] = {}
+        self.known: dict[int, tuple[float, ...]] = {}
+        self.cards: dict[int, int] = {}
         words, linked = sums.words, sums.linked
+        counts, held = self.counts, self.words
         for element in cut.containers:
             path, first, last = element.path, element.first, element.last
             if first < last:
-                self.counts[path] = self.counts.get(path, 0) + 1
-                self.words[path] = self.words.get(path, 0) + words[last] - words[first]
+                counts[path] = counts.get(path, 0) + 1
+                held[path] = held.get(path, 0) + words[last] - words[first]
                 self.linked[path] = self.linked.get(path, 0.0) + linked[last] - linked[first]
+        self._find_cards(cut)
+
+    def _find_cards(self, cut: Cut) -> None:
+        """For each path the outermost one around it that repeats."""
+        cards, counts = self.cards, self.counts
+        for element in cut.containers:
+            path = element.path
+            if path not in cards and element.parent is not None:
+                card = cards.get(element.parent.path, 0)
+                cards[path] = card or (path if counts.get(path, 0) > 2 else 0)
 
     def of(self, element: Element) -> tuple[float, ...]:
-        counts, sums = self.counts, self.sums
-        same = counts.get(element.path, 1)
-        same_words = self.words.get(element.path, 0)
-        card, above = element, element.parent
-        for _ in range(8):
-            if above is None:
-                break
-            if counts.get(above.path, 0) > 2:
-                card = above
-            above = above.parent
-        count = counts.get(card.path, 1)
-        words = self.words.get(card.path, 0)
+        found = self.known.get(element.path)
+        if found is None:
+            found = self.known[element.path] = self._of(element.path)
+        return found
+
+    def _of(self, path: int) -> tuple[float, ...]:
+        same, same_words = self.counts.get(path, 1), self.words.get(path, 0)
+        card = self.cards.get(path) or path
+        count, words = self.counts.get(card, 1), self.words.get(card, 0)
         return (
             same,
             same_words,
-            same_words / sums.all_words,
+            same_words / self.sums.all_words,
             same_words / same,
             count,
             words / count,
-            words / sums.all_words,
-            self.linked.get(card.path, 0.0) / (words or 1),
+            words / self.sums.all_words,
+            self.linked.get(card, 0.0) / (words or 1),
         )
 
 

@@ -1,5 +1,6 @@
 """HTML made readable: the part of a page that people came for, as Markdown."""
 
+import gc
 import re
 from collections.abc import Sequence
 from typing import Literal
@@ -57,6 +58,17 @@ def read_html(html: bytes | str, url: str = "", *, comments: bool | None = None)
 
 def examine(html: bytes | str, url: str = "", *, comments: bool | None = None) -> Reading:
     """The same as `read_html`, with the grounds for it."""
+    # A page makes thousands of small objects that all go at once: collecting in between only costs time.
+    was_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _examine(html, url, comments)
+    finally:
+        if was_collecting:
+            gc.enable()
+
+
+def _examine(html: bytes | str, url: str, comments: bool | None) -> Reading:
     text, notes = _bounded(html)
     text, more_notes = tame(text)
     tree = LexborHTMLParser(text, options=LexborDocumentOptions.WO_EVENTS)
@@ -86,12 +98,18 @@ def examine(html: bytes | str, url: str = "", *, comments: bool | None = None) -
 def _bounded(html: bytes | str) -> tuple[str, tuple[str, ...]]:
     is_cut = len(html) > MAX_BYTES
     html = html[:MAX_BYTES]
-    if isinstance(html, bytes):
-        text = decode(html, declared=True)
-    else:
-        text = html.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
+    text = decode(html, declared=True) if isinstance(html, bytes) else _storable(html)
     note = f"the page is larger than {MAX_BYTES // 1_000_000} MB; the rest was left out"
     return text, (note,) if is_cut else ()
+
+
+def _storable(text: str) -> str:
+    """Text without lone surrogates and NULs."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = text.encode("utf-8", "replace").decode("utf-8")
+    return text.replace("\x00", "\ufffd")
 
 
 def _cut(root: LexborNode | None) -> Cut:
@@ -133,7 +151,7 @@ def _judged(found: Cut, head: Head, url: str) -> _Choice:
     learnt = model()
     table = columns(found, signs(url, head.data, head.fields.get("og:type", "")), learnt)
     kinds = [column[0] for column in table[-len(KINDS) :]]
-    odds = list(map(learnt.score, *table))
+    odds = learnt.odds(table)
     best = expected(found.words, odds)
     return _Choice(choose(found, odds, best), odds, "model", KINDS[kinds.index(max(kinds))], best)
 
@@ -165,6 +183,8 @@ def _notes(found: Cut, choice: _Choice, page_title: str, html: str) -> tuple[str
     notes = [error_note(page_title, opening[:200], words), shell_note(words, html)]
     if not words:
         choice.route = "empty"
+    if choice.route == "long":
+        notes.append(f"the page has more than {MAX_RUNS} pieces; it was read without judging its parts")
     if not words and notes[1] is None and any(found.texts):
         choice.route, choice.kept = "whole", [bool(text) for text in found.texts]
         notes.append("no main text was found; the whole page is given")

@@ -23,6 +23,7 @@ from hermes.tools.web.reader.blocks import (
 from hermes.tools.web.reader.cut import TABLE, Cut, Element
 
 MAX_NESTED_BLOCKS = 24
+MAX_IN_HEADING = 4
 
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0]+")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:)[-\s]*([\w+#.-]{1,30})")
@@ -101,16 +102,18 @@ class _Writer:
 
     def _chain(self, element: Element) -> list[Element]:
         """The structures around an element, outermost first."""
-        found = self.chains.get(id(element))
+        parent = element.parent
+        found = self.chains.get(id(parent))
         if found is None:
             found = []
-            here: Element | None = element
+            here = parent
             while here is not None:
                 if here.tag in _STRUCTURES:
                     found.append(here)
                 here = here.parent
-            found = self.chains[id(element)] = found[::-1][:MAX_NESTED_BLOCKS]
-        return found
+            found = self.chains[id(parent)] = found[::-1][:MAX_NESTED_BLOCKS]
+        is_inner = element.tag in _STRUCTURES and len(found) < MAX_NESTED_BLOCKS
+        return [*found, element] if is_inner else found
 
     def _enter(self, element: Element) -> None:
         chain = self._chain(element)
@@ -231,7 +234,9 @@ def _as_it_is(text: str) -> str:
 def _heading(element: Element) -> int:
     """The level of the heading that an element is or stands in, 0 for none."""
     here: Element | None = element
-    while here is not None and here.tag not in _STRUCTURES:
+    for _ in range(MAX_IN_HEADING):
+        if here is None or here.tag in _STRUCTURES:
+            break
         if here.tag in _HEADINGS:
             return _HEADINGS[here.tag]
         here = here.parent

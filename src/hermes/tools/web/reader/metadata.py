@@ -14,6 +14,7 @@ _UNSEEN = re.compile(
 )
 _IN_ADDRESS = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", '"': "%22", "\\": "%5C"}
 _ADDRESS = str.maketrans({**_IN_ADDRESS, **dict.fromkeys(map(chr, range(32)), "")})
+_PLAIN = re.compile(r"https?://[\w.-]+(?:/[\w/.?=&%#+~,:;@!-]*)?", re.ASCII)
 _SCHEMES = ("http", "https", "mailto", "")
 
 _STRING = r'"((?:[^"\\]|\\.){1,300}+)"'
@@ -154,7 +155,8 @@ def resolver(head: Head, url: str) -> Resolve:
         if not start and address.lstrip().startswith("#"):
             return None
         if address not in known:
-            whole = _joined(start, address)
+            is_whole = address.startswith(("https://", "http://"))
+            whole = address if is_whole and _PLAIN.fullmatch(address) else _joined(start, address)
             known[address] = whole.translate(_ADDRESS) if whole else None
         return known[address]
 

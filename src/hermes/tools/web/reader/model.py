@@ -36,6 +36,10 @@ class Weights(msgspec.Struct, frozen=True, array_like=True):
     headings: Mapping[str, int]
     trees: tuple[Tree, ...]
     """Over the features of a run: what speaks for keeping it."""
+    quick: int
+    """How many of the trees tell the hopeless runs, which the others need not see."""
+    least: int
+    """What those trees must give together for the others to be asked."""
     kinds: tuple[tuple[Tree, ...], ...]
     """Over the features of a page: what speaks for each kind."""
 
@@ -47,7 +51,9 @@ class Model:
         self.features = weights.features
         self.provenance = weights.provenance
         count = len(weights.features)
-        self.score = _compiled("1/(1+exp(-({})/unit))", count, weights.trees)
+        self._first = _compiled("{}", count, weights.trees[: weights.quick])
+        self._rest = _compiled("{}", count, weights.trees[weights.quick :])
+        self._least = weights.least
         self._kinds = [_compiled("exp(({})/unit)", len(PAGE), trees) for trees in weights.kinds]
         self._names = {name: (near / UNIT, far / UNIT) for name, (near, far) in weights.names.items()}
         self._words = {word: weight / UNIT for word, weight in weights.words.items()}
@@ -60,9 +66,24 @@ class Model:
         if found is None:
             if len(self._known) >= MOST_REMEMBERED:
                 self._known.clear()
-            weights = self._names
-            parts = [weights[token] for token in name_tokens(text) if token in weights]
-            found = self._known[text] = (sum(near for near, _ in parts), sum(far for _, far in parts))
+            names = text.split()
+            if len(names) == 1:
+                weights = self._names
+                parts = [weights[token] for token in name_tokens(text) if token in weights]
+            else:
+                parts = [self.names(name) for name in names]
+            found = self._known[text] = (sum([near for near, _ in parts]), sum([far for _, far in parts]))
+        return found
+
+    def odds(self, table: Sequence[Sequence[float]]) -> list[float]:
+        """The probability of each run to be wanted, from its features in columns."""
+        first, rest, least = self._first, self._rest, self._least
+        found = []
+        for row in zip(*table, strict=True):
+            weight = first(*row)
+            if weight >= least:
+                weight += rest(*row)
+            found.append(1 / (1 + exp(-weight / LEAF_UNIT)))
         return found
 
     def kinds(self, page: Sequence[float]) -> list[float]:

@@ -14,6 +14,7 @@ MAX_FORMATTING = 50
 MAX_REOPENED = 200_000
 HARMLESS_TAGS = 15_000
 HARMLESS_REOPENED = 1_000_000
+HARMLESS_LENGTH = 50_000
 
 _ATTRIBUTE = r"[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+)?+)?+"
 _ONE_ATTRIBUTE = re.compile(_ATTRIBUTE)
@@ -36,7 +37,7 @@ _CLOSED_BY_NEXT = _names(
 _FLAT = _VOID | _CLOSED_BY_NEXT
 _FORMATTING = _names("b big code em font i s small strike strong tt u")
 _LEFT_OPEN = re.compile(
-    rf"<({'|'.join(sorted(_FORMATTING))})(?=[\s/>])"
+    rf"<(?=[bcefistu])({'|'.join(sorted(_FORMATTING))})(?=[\s/>])"
     r"(?!(?:\s(?:[^<>\"']|\"[^<>\"]*+\"|'[^<>']*+')*+)?+>[^<]*+</\1>)",
     re.I,
 )
@@ -60,7 +61,7 @@ def _is_harmless(html: str) -> bool:
     return (
         tags <= HARMLESS_TAGS
         and (tags * tags <= HARMLESS_REOPENED or len(_LEFT_OPEN.findall(html)) * tags <= HARMLESS_REOPENED)
-        and _OVERLONG.search(html) is None
+        and (len(html) <= HARMLESS_LENGTH or _OVERLONG.search(html) is None)
     )
 
 

@@ -7,7 +7,7 @@ _STRIPPED = (
     ".,:;!?()[]{}\"'|-+*/\\#\u00a9\u00ab\u00bb\u00b7\u2013\u2014\u2018\u2019\u201c\u201d\u2022\u2026"
     "\u2039\u203a\u2190\u2192\u25bc"
 )
-FIRST = 12
+FIRST = 6
 WHOLE = 3
 OPENING = 500
 
