@@ -176,7 +176,8 @@ class _Walk:
         if kind is None:
             kind = _BLOCK if "-" in tag and tag[0] != "-" else _PLAIN
         if kind == _BLOCK:
-            self._finish()
+            if self.has_text or self.parts:
+                self._finish()
             self._open(node, tag)
         elif kind == _PLAIN:
             self.stack.append((node.mem_id, _PLAIN, None))
@@ -234,7 +235,8 @@ class _Walk:
         while stack[-1][0] != parent and len(stack) > 1:
             _, kind, opened = stack.pop()
             if kind == _BLOCK:
-                self._finish()
+                if self.has_text or self.parts:
+                    self._finish()
                 opened.last = len(self.found.texts)
                 self.element = opened.parent
             elif kind == _FORMAT:
