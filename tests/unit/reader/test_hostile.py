@@ -170,8 +170,9 @@ def test_a_huge_page_grows_the_process_within_bounds():
 
 
 def test_formatting_that_is_never_closed_costs_the_formatting_and_not_the_text():
-    page = read_html("".join(f"<p><b id={n}>word{n} " for n in range(9_000)))
-    assert "word8000" in page.markdown
+    sentence = "is the number of a paragraph that says nothing new but says it in one whole sentence."
+    page = read_html("".join(f"<p><b id={n}>And {n} {sentence}" for n in range(9_000)))
+    assert "8000 is the number" in page.markdown
     assert "formatting that is never closed was left out" in page.notes
 
 
