@@ -57,9 +57,9 @@ class Sums:
             for count, share in zip(cut.words, self.share, strict=True)
         ]
         linked_words = [count * share for count, share in zip(cut.words, self.share, strict=True)]
-        self.words = [0, *accumulate(cut.words)]
-        self.longs = [0, *accumulate(self.long)]
-        self.linked = [0.0, *accumulate(linked_words)]
+        self.words: list[float] = [0, *accumulate(cut.words)]
+        self.longs: list[float] = [0, *accumulate(self.long)]
+        self.linked: list[float] = [0.0, *accumulate(linked_words)]
         self.all_words = self.words[-1] or 1
         self.all_long = self.longs[-1] or 1
 
@@ -114,12 +114,9 @@ def around(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
     ]
     ends = range(count)
     for reach in (3, 10):
-        low = [max(0, at - reach) for at in ends]
-        high = [min(count, at + reach + 1) for at in ends]
-        found.append([longs[b] - longs[a] for a, b in zip(low, high, strict=True)])
-        found.append(
-            [(linked[b] - linked[a]) / (total[b] - total[a] or 1) for a, b in zip(low, high, strict=True)]
-        )
+        long, link, held = (windows(running, reach) for running in (longs, linked, total))
+        found.append(long)
+        found.append([part / (whole or 1) for part, whole in zip(link, held, strict=True)])
     found.append([at / count for at in ends])
     found.append([before / sums.all_words for before in total[:-1]])
     found.append([before / sums.all_long for before in longs[:-1]])
@@ -133,6 +130,12 @@ AROUND = _listed(
     "words-1 words+1 near-long near-share wide-long wide-share place before long-before"
     " index left since-h1 since-heading since-long until-long heading-level heading"
 )
+
+
+def windows(running: list[float], reach: int) -> list[float]:
+    """What lies within so many runs before and after each run, from a running total."""
+    padded = running[:1] * reach + running + running[-1:] * reach
+    return [high - low for low, high in zip(padded, padded[2 * reach + 1 :], strict=False)]
 
 
 def distances(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
@@ -258,7 +261,7 @@ class Groups:
     def __init__(self, cut: Cut, sums: Sums) -> None:
         self.sums = sums
         self.counts: dict[int, int] = {}
-        self.words: dict[int, int] = {}
+        self.words: dict[int, float] = {}
         self.linked: dict[int, float] = {}
         self.known: dict[int, tuple[float, ...]] = {}
         self.cards: dict[int, int] = {}

@@ -66,13 +66,13 @@ class Model:
         if found is None:
             if len(self._known) >= MOST_REMEMBERED:
                 self._known.clear()
-            names = text.split()
-            if len(names) == 1:
-                weights = self._names
-                parts = [weights[token] for token in name_tokens(text) if token in weights]
-            else:
-                parts = [self.names(name) for name in names]
-            found = self._known[text] = (sum([near for near, _ in parts]), sum([far for _, far in parts]))
+            near = far = 0.0
+            for token in name_tokens(text):
+                weight = self._names.get(token)
+                if weight is not None:
+                    near += weight[0]
+                    far += weight[1]
+            found = self._known[text] = (near, far)
         return found
 
     def odds(self, table: Sequence[Sequence[float]]) -> list[float]:
@@ -93,13 +93,20 @@ class Model:
         return [weight / total for weight in weights]
 
     def words(self, text: str) -> float:
-        weights = self._words
-        return sum(weights[token] for token in word_tokens(text) if token in weights)
+        """What the first words of a text say of it."""
+        return _weighed(text, self._words)
 
     def heading(self, text: str) -> float:
         """What a heading says of the text below it."""
-        weights = self._headings
-        return sum(weights[token] for token in word_tokens(text) if token in weights)
+        return _weighed(text, self._headings)
+
+
+def _weighed(text: str, weights: Mapping[str, float]) -> float:
+    total = 0.0
+    for token in word_tokens(text):
+        if token in weights:
+            total += weights[token]
+    return total
 
 
 @cache

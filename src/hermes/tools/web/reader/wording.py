@@ -9,21 +9,26 @@ _STRIPPED = (
 )
 FIRST = 6
 WHOLE = 3
-OPENING = 500
+OPENING = 200
 
 
 def name_tokens(names: str) -> list[str]:
     """The words inside a class or an id, however they are joined."""
-    return [token.lower() for token in _NAME.findall(names)]
+    found: list[str] = _NAME.findall(names)
+    return found if names.islower() else [token.lower() for token in found]
 
 
 def word_tokens(text: str) -> list[str]:
     """The first words of a text, its very first one, and the whole if it is a label."""
-    words = [word.strip(_STRIPPED) for word in text[:OPENING].lower().split(None, FIRST)[:FIRST]]
-    words = ["0" if word[:1].isdigit() else word for word in words]
-    if not words:
-        return []
-    tokens = [*words, f"^{words[0]}"]
-    if len(words) <= WHOLE:
-        tokens.append(f"={' '.join(words)}")
-    return tokens
+    words = text[:OPENING].lower().split(None, FIRST)
+    del words[FIRST:]
+    for at, word in enumerate(words):
+        if not word.isalpha():
+            bare = word.strip(_STRIPPED)
+            words[at] = "0" if bare[:1].isdigit() else bare
+    if words:
+        count = len(words)
+        words.append(f"^{words[0]}")
+        if count <= WHOLE:
+            words.append(f"={' '.join(words[:count])}")
+    return words
