@@ -7,15 +7,16 @@ from hermes.tools.web.reader.cut import Cut, Element
 LEAST, MOST = 0.2, 0.5
 CAUTION = 0.03
 
-_WHOLE = {"table": 0.6, "pre": 0.4, "tr": 0.5, "ul": 0.7, "ol": 0.6, "dl": 0.6}
+_WHOLE = {"table": 0.4, "tr": 0.34, "ul": 0.5, "ol": 0.5, "dl": 0.5}
 """Structures that are kept whole when at least this share of their words is kept."""
-_DROPPED = 0.25
-"""A structure of which less than this share is kept is dropped whole."""
+_NEAR = 2
+"""How many runs may lie between code and the kept text it belongs to."""
 
 
 def choose(cut: Cut, odds: Sequence[float], best: float) -> list[bool]:
     """For each run whether to keep it; `best` is the F1 expected of the page."""
-    least = min(threshold(best), max(odds, default=0.0))
+    seen = (odd for odd, text in zip(odds, cut.texts, strict=True) if text)
+    least = min(threshold(best), max(seen, default=0.0))
     kept = [odd >= least and bool(text) for odd, text in zip(odds, cut.texts, strict=True)]
     close(cut, kept)
     return kept
@@ -39,31 +40,29 @@ def threshold(best: float) -> float:
 
 
 def close(cut: Cut, kept: list[bool]) -> None:
-    """Keep whole structures that are mostly kept, and headings right above kept text."""
+    """Keep whole structures that are mostly kept, code near kept text, and headings right above it."""
     for element in cut.containers:
         enough = _WHOLE.get(element.tag)
         if enough is not None and element.last - element.first > 1:
             _fill(cut, kept, element, enough)
-    _adopt_code(cut, kept)
+        elif element.tag == "pre" and any(kept[max(0, element.first - _NEAR) : element.last + _NEAR]):
+            _keep(cut, kept, element)
     _adopt_headings(cut, kept)
 
 
 def _fill(cut: Cut, kept: list[bool], element: Element, enough: float) -> None:
+    """Keep a structure whole if enough of it is kept, or a part of it and the text before and after."""
     first, last = element.first, element.last
     words = cut.words[first:last]
-    total = sum(words)
     taken = sum(count for count, is_kept in zip(words, kept[first:last], strict=True) if is_kept)
-    if total and taken >= enough * total:
-        for index in range(first, last):
-            kept[index] = bool(cut.texts[index])
+    is_between = first > 0 and last < len(kept) and kept[first - 1] and kept[last]
+    if taken and (is_between or taken >= enough * sum(words)):
+        _keep(cut, kept, element)
 
 
-def _adopt_code(cut: Cut, kept: list[bool]) -> None:
-    """Code right before or after kept text belongs to it."""
-    for index, element in enumerate(cut.elements):
-        if element.tag == "pre" and not kept[index] and cut.texts[index]:
-            before, after = kept[max(0, index - 1)], kept[min(len(kept) - 1, index + 1)]
-            kept[index] = before and after
+def _keep(cut: Cut, kept: list[bool], element: Element) -> None:
+    for index in range(element.first, element.last):
+        kept[index] = bool(cut.texts[index])
 
 
 def _adopt_headings(cut: Cut, kept: list[bool]) -> None:
