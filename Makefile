@@ -3,16 +3,21 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready-dev
+READER := $(VENV)/.ready-reader
 
-.PHONY: help test real-server test-real check fmt bench bench-scout clean
+.PHONY: help test real-server test-real check fmt bench bench-scout bench-extract train-reader clean
 
 help:  ## show this page
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
 
 $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' -c constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group dev -e .
+	@touch $@
+
+$(READER): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group reader
 	@touch $@
 
 test: $(STAMP)  ## run every test
@@ -40,6 +45,12 @@ bench: $(STAMP)  ## measure, against floors taken in the same run
 
 bench-scout: $(STAMP)  ## scout's answers as a number; DATA=DIR holds corpus/ and questions.jsonl
 	$(BIN)/python -m bench.scout $(DATA)
+
+bench-extract: $(READER)  ## page readers side by side; DATA=DIR holds *.jsonl.xz of pages with gold text
+	$(BIN)/python -m bench.extract $(DATA)
+
+train-reader: $(READER)  ## make the page reader's model.bin from labelled pages in DATA=DIR
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.reader.train $(DATA)
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) .venvs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -134,3 +134,17 @@ async def test_what_would_be_sent_is_explained_and_not_sent(hermes):
     shown = await hermes("chat", "-q", "hi", "--explain")
     assert "because of the conversation" in shown.out
     assert (await hermes("sessions", "list", "--json")).json() == {"sessions": []}
+
+
+async def test_extract_explains_how_a_file_was_read(hermes, tmp_path):
+    page = tmp_path / "page.html"
+    text = "<p>The heron stood in the shallow water for an hour and did not move at all.</p>" * 5
+    page.write_text(f"<title>Herons</title><nav><a href=/>Home</a></nav><article>{text}</article>")
+    told = await hermes("extract", "--explain", str(page))
+    assert "Herons" in told.out
+    assert "route       model" in told.out
+    assert "Home" in told.out.partition("left out")[2]
+    as_data = (await hermes("extract", "--explain", str(page), "--json")).json()
+    assert as_data["page"]["title"] == "Herons"
+    refused = await hermes("extract", "--explain", "https://www.example.org/")
+    assert (refused.code, "is not a file" in refused.err) == (2, True)

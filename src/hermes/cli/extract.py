@@ -4,6 +4,7 @@ import click
 
 from hermes.app.api import web_extract
 from hermes.cli._border import border, storable
+from hermes.cli._explain import explain
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
@@ -13,9 +14,14 @@ from hermes.cli._settings import read_settings
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
 @click.option("--backend", default="", help="Which web backend to read with.")
 @click.option("--char-limit", type=int, help="Characters of each page, 2000 to 500000.")
+@click.option("--explain", "is_explained", is_flag=True, help="Show how HTML files are read, and why so.")
 @json_option
-def command(urls: tuple[str, ...], backend: str, char_limit: int | None, as_json: bool) -> int:
+def command(
+    urls: tuple[str, ...], backend: str, char_limit: int | None, is_explained: bool, as_json: bool
+) -> int:
     """Read pages with the configured backend and print them as Markdown."""
+    if is_explained:
+        return explain(urls, as_json)
     config = read_settings({"web.extract_backend": backend or None})
     outcome = run_in_loop(web_extract([storable(url) for url in urls], char_limit, config))
     pages = outcome["results"]

@@ -1,8 +1,10 @@
 """Hostile HTML costs bounded time, crashes nothing, and is not silently lost."""
 
+import gc
 import time
 
 import pytest
+from bench.reader import hostile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -131,3 +133,60 @@ def test_any_soup_of_tags_is_read(soup):
     page = read_html(soup, "https://example.org/")
     assert page.markdown == page.markdown.strip()
     assert "\n\n\n" not in page.markdown or "```" in page.markdown
+
+
+LIGHT = (
+    "10,000 nested div",
+    "100,000 nested div",
+    "20,000 nested lists",
+    "15,000 open formatting tags",
+    "100,000 attributes on one tag",
+    "20 MB comment",
+    "NULs",
+    "wrong charset",
+    "missing charset",
+    "UTF-16",
+    "UTF-16 without a mark",
+)
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_what_others_lose_is_kept(name):
+    outcome = hostile.read(name)
+    assert outcome.kept
+    assert outcome.seconds < hostile.SECONDS
+
+
+@pytest.mark.parametrize("name", ["1 MB of binary", "gzip given as HTML"])
+def test_what_is_no_page_is_refused_and_said(name):
+    outcome = hostile.read(name)
+    assert not outcome.kept
+    assert "binary" in outcome.notes[0]
+
+
+def test_a_huge_page_grows_the_process_within_bounds():
+    outcome = hostile.apart("20 MB attribute")
+    assert outcome.is_fine, outcome
+
+
+def test_formatting_that_is_never_closed_costs_the_formatting_and_not_the_text():
+    sentence = "is the number of a paragraph that says nothing new but says it in one whole sentence."
+    page = read_html("".join(f"<p><b id={n}>And {n} {sentence}" for n in range(9_000)))
+    assert "8000 is the number" in page.markdown
+    assert "formatting that is never closed was left out" in page.notes
+
+
+def test_a_page_too_long_for_the_model_is_kept_but_for_its_frame(monkeypatch):
+    monkeypatch.setattr(html_module, "MAX_RUNS", 50)
+    items = "".join(f"<p>Paragraph number {n} of a long page.</p>" for n in range(60))
+    reading = html_module.examine(f"<nav>Menu</nav>{items}<footer>Imprint</footer>")
+    assert reading.route == "long"
+    assert "number 59" in reading.page.markdown
+    assert "Menu" not in reading.page.markdown
+    assert "read without judging its parts" in reading.page.notes[0]
+
+
+def test_reading_does_not_leave_the_collector_off():
+    assert gc.isenabled()
+    read_html("<p>x")
+    assert gc.isenabled()

@@ -33,8 +33,9 @@ def markdown(html: str, url: str = URL) -> str:
         ("<div class='highlight-source-js'><pre>a</pre></div>", "```js\na\n```"),
         ("<pre>a ``` b</pre>", "````\na ``` b\n````"),
         ("<pre>one<br>two <b>three</b></pre>", "```\none\ntwo three\n```"),
-        ("<hr>", "---"),
         ("<dl><dt>t<dd>d</dl>", "**t**\n\nd"),
+        ("<p>x <math alttext='a^2'><mi>a</mi></math> y</p>", "x $a^2$ y"),
+        ("<pre><div>one</div><div>  two</div></pre>", "```\none\n  two\n```"),
         ("<p>he said <q>yes</q></p>", "he said “yes”"),
         ("a&nbsp;b &lt;c&gt; &#x1F642;", "a b <c> 🙂"),
     ],
@@ -75,16 +76,16 @@ def test_tables_of_data_are_pipes_and_tables_of_layout_are_not(html, expected):
         ("<a href='java\nscript:alert(1)'>t</a>", "t"),
         ("<a href='data:text/html,x'>t</a><a href='file:///etc'>u</a>", "tu"),
         ("<a href='http://[bad'>t</a>", "t"),
-        ("<a href='#here'>t</a><a>u</a>", "tu"),
+        ("<a href='#here'>t</a><a>u</a>", "[t](https://example.org/dir/page#here)u"),
         ("<h2>Title<a href='#t'>¶</a></h2>", "## Title"),
         (
             "<a href='/c'><h3>Card</h3><p>text</p></a>",
             "### [Card](https://example.org/c)\n\n[text](https://example.org/c)",
         ),
         ("<p>x<a href='/c'> t </a>y</p>", "x [t](https://example.org/c) y"),
-        ("<img src='/i.png' alt='a  b'>", "![a b](https://example.org/i.png)"),
-        ("<img src='data:image/png;base64,AAAA' alt='pic'>", "[IMAGE: pic]"),
-        ("<img src='data:x' data-src='/real.png' alt=''>", "![](https://example.org/real.png)"),
+        ("x <img src='/i.png' alt='a  b'>", "x ![a b](https://example.org/i.png)"),
+        ("x <img src='data:image/png;base64,AAAA' alt='pic'>", "x [IMAGE: pic]"),
+        ("x <img src='data:x' data-src='/real.png' alt='y'>", "x ![y](https://example.org/real.png)"),
         ("<img src='/pixel.gif' width=1 height=1>x", "x"),
         ("<base href='/other/'><a href='x'>t</a>", "[t](https://example.org/other/x)"),
     ],
@@ -134,17 +135,31 @@ def test_what_can_be_seen_is_kept(style):
     assert markdown(f"<p style='{style}'>content</p>") == "content"
 
 
-def test_main_or_article_is_preferred_when_most_of_the_text_is_there():
-    text = "<p>" + "content " * 30 + "</p>"
-    assert "around" not in markdown(f"<div>around</div><main>{text}</main>")
-    assert "around" not in markdown(f"<div>around</div><article>{text}</article>")
-    assert "around" in markdown(f"<div>around {'x ' * 400}</div><main>{text}</main>")
-    assert "second" in markdown(f"<article>{text}</article><article>second {text}</article>")
-
-
 def test_text_for_those_without_scripts_is_kept_when_there_is_no_other():
     page = read_html("<body><div id=app></div><noscript><p>Turn <b>on</b> scripts</p></noscript></body>")
     assert page.markdown == "Turn **on** scripts"
+
+
+def test_hidden_text_is_left_out_unless_it_waits_for_a_click_or_is_the_page():
+    text = "".join(
+        f"<p>Sentence number {n} of the visible text goes on for a while here.</p>" for n in range(9)
+    )
+    assert "SECRET" not in markdown(f"{text}<p hidden>SECRET sentence that nobody who looks ever sees.</p>")
+    assert "SECRET" not in markdown(f"<p>{text}<span style='display:none'>SECRET</span> end</p>")
+    whole = f"<p>Loading</p><div style='visibility: hidden'>{text}</div>"
+    assert "number 8" in markdown(whole)
+
+
+def test_pictures_between_kept_text_are_kept():
+    html = (
+        "<p>One line of text.</p><figure><img src=/a.png alt='A plan'></figure><p>Another line of text.</p>"
+    )
+    assert markdown(html).split("\n\n")[1] == "![A plan](https://example.org/a.png)"
+
+
+def test_empty_cells_keep_their_column():
+    html = "<table><tr><th>a<th>b<th>c<tr><td>1<td><td>3</table>"
+    assert markdown(html).splitlines()[2] == "| 1 |  | 3 |"
 
 
 def test_a_page_of_decoration_only_is_given_whole_and_said():
@@ -172,6 +187,16 @@ def test_what_is_known_about_the_page():
         "canonical": "https://example.org/canon",
     }
     assert page.notes == ()
+
+
+def test_structured_data_and_bylines_fill_what_the_head_lacks():
+    data = '{"author":[{"@type":"Person","name":"Jos\\u00e9 P"}],"datePublished":"2026-03-04"}'
+    page = read_html(f"<script type='application/ld+json'>{data}</script><p>x</p>", URL)
+    assert (page.metadata["author"], page.metadata["date"]) == ("José P", "2026-03-04")
+    page = read_html(
+        "<p class=byline>By A. Writer</p><time datetime=2026-05-06T10:00>May</time><p>x</p>", URL
+    )
+    assert (page.metadata["author"], page.metadata["date"]) == ("A. Writer", "2026-05-06T10:00")
 
 
 def test_the_title_comes_from_the_best_source():

@@ -6,13 +6,23 @@ from typing import ClassVar
 
 Wrap = Callable[[str], str]
 
-MAX_COLUMN_SPAN = 20
+MAX_COLUMNS = 100
 MAX_CELL = 1_000
 
 _LINE_END = re.compile(r" *\n *")
 _SPACES = re.compile(r" {2,}")
+_SPACE = re.compile(r"\s+")
+_HUGE = 100_000
 _BLANK_LINES = re.compile(r"\n{3,}")
 _BACKTICKS = re.compile(r"`+")
+
+
+def one_line(text: str) -> str:
+    """Text with single spaces; a huge one is not split into words, which would take many times its room."""
+    if len(text) < _HUGE:
+        return " ".join(text.split())
+    pieces = (text[at : at + _HUGE] for at in range(0, len(text), _HUGE))
+    return "".join(_SPACE.sub(" ", piece) for piece in pieces).strip()
 
 
 def code_span(text: str) -> str:
@@ -54,17 +64,14 @@ class Block:
             self.inline[start:] = [before, wrap(core), after]
 
     def flush(self) -> None:
-        """End the paragraph; spans still open are closed here and go on in the next one."""
-        if not self.inline:
-            return
-        going_on = [wrap for _, wrap in self.spans]
+        """End the paragraph, and the spans that are still open in it."""
         while self.spans:
             self.close()
-        paragraph = _tidy("".join(self.inline))
+        paragraph = _tidy("".join(self.inline)) if self.inline else ""
         self.inline.clear()
-        self.spans = [(0, wrap) for wrap in going_on]
         if paragraph:
-            self.add(f"{'#' * self.heading} {_one_line(paragraph)}" if self.heading else paragraph)
+            self.add(f"{'#' * self.heading} {one_line(paragraph)}" if self.heading else paragraph)
+        self.heading = 0
 
     def add(self, part: str) -> None:
         self.parts.append(part)
@@ -146,9 +153,11 @@ class Listing(Block):
 
 
 class Cell(Block):
-    def __init__(self, span: int = 1) -> None:
+    """One cell of a table, at its column."""
+
+    def __init__(self, column: int) -> None:
         super().__init__()
-        self.span = min(span, MAX_COLUMN_SPAN)
+        self.column = min(column, MAX_COLUMNS)
 
 
 class Row(Block):
@@ -158,7 +167,8 @@ class Row(Block):
 
     def take(self, child: Block) -> None:
         if isinstance(child, Cell):
-            self.cells += [child.finish(), *[""] * (child.span - 1)]
+            self.cells += [""] * (child.column - len(self.cells))
+            self.cells.append(child.finish())
         else:
             super().take(child)
 
@@ -195,7 +205,7 @@ class Table(Block):
 
 def _pipes(rows: list[list[str]]) -> str:
     width = max(map(len, rows))
-    head, *body = [[_one_line(cell).replace("|", "\\|") for cell in row] for row in rows]
+    head, *body = [[one_line(cell).replace("|", "\\|") for cell in row] for row in rows]
     head += [""] * (width - len(head))
     lines = [head, ["---"] * width, *body]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -210,10 +220,6 @@ def _prefixed(text: str, first: str, rest: str) -> str:
 
 def _tidy(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", _LINE_END.sub("\n", _SPACES.sub(" ", text))).strip()
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _longest_ticks(text: str) -> int:

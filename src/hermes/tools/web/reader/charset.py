@@ -43,7 +43,7 @@ _MAGIC = (
     b"Rar!",
     b"BZh",
 )
-_CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
+_CONTROL = bytes(set(range(1, 32)) - set(b"\t\n\f\r\x1b"))
 
 
 def decode(data: bytes, *, declared: bool = False, told: str = "") -> str:
@@ -59,9 +59,10 @@ def decode(data: bytes, *, declared: bool = False, told: str = "") -> str:
 
 
 def refuse_binary(data: bytes) -> None:
-    """Raise `DocumentError` when the data starts as no text does."""
+    """Raise `DocumentError` when the data starts as no text does; a NUL between words is only a stray."""
     sample = data[:_SAMPLE]
-    if sample.startswith(_MAGIC) or len(sample) - len(sample.translate(None, _CONTROL)) > len(sample) // 20:
+    controls = len(sample) - len(sample.translate(None, _CONTROL))
+    if sample.startswith(_MAGIC) or controls > len(sample) // 20 or sample.count(0) > len(sample) // 4:
         raise DocumentError("is binary data, not text")
 
 

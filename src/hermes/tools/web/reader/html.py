@@ -1,200 +1,191 @@
 """HTML made readable: the part of a page that people came for, as Markdown."""
 
+import gc
 import re
-from urllib.parse import urljoin, urlsplit
+from collections.abc import Sequence
+from typing import Literal
 
+import msgspec
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from hermes.protocols import Page
 from hermes.tools.web.reader.charset import decode
-from hermes.tools.web.reader.markdown import Resolve, render
+from hermes.tools.web.reader.choose import choose, expected
+from hermes.tools.web.reader.cut import ASIDE, BUTTON, FOLDED, FOOTER, NAV, NOSCRIPT, Cut, Element, cut, strip
+from hermes.tools.web.reader.features import KINDS, columns
+from hermes.tools.web.reader.markdown import render
+from hermes.tools.web.reader.metadata import Head, clean, metadata, resolver, title
+from hermes.tools.web.reader.model import model
+from hermes.tools.web.reader.notes import error_note, shell_note
+from hermes.tools.web.reader.signs import signs
 from hermes.tools.web.reader.tame import tame
 
 MAX_BYTES = 20_000_000
-MAX_FIELD = 500
-MOST = 0.5
+MAX_RUNS = 40_000
+SMALL = 40
+"""Words below which a page is too small to judge: all of it is kept but what frames it."""
 
-_NEVER = (
-    "script, style, template, svg, canvas, iframe, object, embed, video, audio, annotation, annotation-xml"
-)
-_CONTROLS = "button, input, select, textarea, datalist, progress, meter"
-_HIDDEN = '[hidden], [aria-hidden="true"]'
-_AROUND = (
-    'nav, footer, aside, [role="navigation"], [role="banner"], [role="contentinfo"], [role="complementary"],'
-    ' [role="search"], [role="dialog"], [role="alertdialog"]'
-)
-_INVISIBLE = re.compile(
-    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden"
-    r"|(?:font-size|opacity)\s*:\s*0(?:\.0+)?(?:px|em|rem|%)?\s*(?:[;!]|$)"
-    # Letters in the colour of their ground.
-    r"|color\s*:\s*([^;\s]{1,40})\s*;(?:[^;]{0,80};){0,8}?\s*background(?:-color)?\s*:\s*\1\s*(?:[;!]|$)"
-    r"|background(?:-color)?\s*:\s*([^;\s]{1,40})\s*;(?:[^;]{0,80};){0,8}?\s*color\s*:\s*\2\s*(?:[;!]|$))",
-    re.I,
-)
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
-)
-_IN_ADDRESS = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", '"': "%22", "\\": "%5C"}
-_ADDRESS = str.maketrans({**_IN_ADDRESS, **dict.fromkeys(map(chr, range(32)), "")})
-_SCHEMES = ("http", "https", "mailto", "")
+Route = Literal["model", "small", "long", "whole", "empty"]
 
-_FIELDS = {
-    "description": ('meta[name="description" i]', 'meta[property="og:description"]'),
-    "author": ('meta[name="author" i]', 'meta[property="article:author"]'),
-    "date": (
-        'meta[property="article:published_time"]',
-        'meta[name="date" i]',
-        'meta[itemprop="datePublished"]',
-        "time[datetime]",
-    ),
-    "site": ('meta[property="og:site_name"]',),
-    "canonical": ('link[rel="canonical"]',),
-}
+_FRAME = NAV | FOOTER | ASIDE | BUTTON
+_COMMENTS = re.compile(r"(?:^|[^a-z])(?:comments?|disqus|respond|reviews?)(?![a-z])", re.I)
 
 
-def read_html(html: bytes | str, url: str = "") -> Page:
+class Reading(msgspec.Struct, frozen=True):
+    """A page as it was read, and why so."""
+
+    page: Page
+    kind: str
+    """What the page is taken for: one of `KINDS`, or nothing where that was not asked."""
+    route: Route
+    """How it was read: by the model, or by a rule because it is small, very long or has no main text."""
+    confidence: float
+    """The match with the wanted text that is expected, 0 to 1."""
+    kept: tuple[str, ...]
+    dropped: tuple[tuple[float, str], ...]
+    """What was left out, each with the probability that it is wanted."""
+
+
+def read_html(html: bytes | str, url: str = "", *, comments: bool | None = None) -> Page:
     """The readable part of a page. `url` makes its links absolute; nothing is fetched.
 
-    Never raises on odd HTML; what is no HTML at all (a PDF, an archive, an image) raises `DocumentError`.
+    `comments` says whether the comments and reviews of readers belong to it; None leaves it to the kind
+    of page. Never raises on odd HTML; what is no HTML at all (a PDF, an archive, an image) raises
+    `DocumentError`.
     """
+    return examine(html, url, comments=comments).page
+
+
+def examine(html: bytes | str, url: str = "", *, comments: bool | None = None) -> Reading:
+    """The same as `read_html`, with the grounds for it."""
+    # A page makes thousands of small objects that all go at once: collecting in between only costs time.
+    was_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _examine(html, url, comments)
+    finally:
+        if was_collecting:
+            gc.enable()
+
+
+def _examine(html: bytes | str, url: str, comments: bool | None) -> Reading:
     text, notes = _bounded(html)
     text, more_notes = tame(text)
-    tree = _parse(text)
-    resolve = _resolver(tree, url)
-    metadata = _metadata(tree, resolve)
-    title = _title(tree)
-    markdown = _readable(tree, resolve)
-    if not markdown:
-        markdown = _everything(text, resolve)
-        more_notes += ("no main text was found; the whole page is given",) if markdown else ()
-    return Page(markdown=markdown, title=title, metadata=metadata, notes=notes + more_notes)
+    tree = LexborHTMLParser(text, options=LexborDocumentOptions.WO_EVENTS)
+    head = Head(tree)
+    resolve = resolver(head, url)
+    page_title, fields = title(head, tree), metadata(head, tree, resolve)
+    root = tree.body or tree.root
+    found = _cut(root)
+    choice = _choose(found, head, url)
+    _heed(comments, found, choice)
+    more_notes += _notes(found, choice, page_title, text)
+    markdown = clean(render(found, choice.kept, resolve))
+    return Reading(
+        page=Page(markdown=markdown, title=page_title, metadata=fields, notes=notes + more_notes),
+        kind=choice.kind,
+        route=choice.route,
+        confidence=choice.confidence,
+        kept=tuple(text for text, is_kept in zip(found.texts, choice.kept, strict=True) if is_kept),
+        dropped=tuple(
+            (odd, text)
+            for odd, text, is_kept in zip(choice.odds, found.texts, choice.kept, strict=True)
+            if text and not is_kept
+        ),
+    )
 
 
 def _bounded(html: bytes | str) -> tuple[str, tuple[str, ...]]:
-    cut = len(html) > MAX_BYTES
+    is_cut = len(html) > MAX_BYTES
     html = html[:MAX_BYTES]
-    if isinstance(html, bytes):
-        text = decode(html, declared=True)
-    else:
-        text = html.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
-    return text, (
-        f"the page is larger than {MAX_BYTES // 1_000_000} MB; the rest was left out",
-    ) if cut else ()
+    text = decode(html, declared=True) if isinstance(html, bytes) else _storable(html)
+    note = f"the page is larger than {MAX_BYTES // 1_000_000} MB; the rest was left out"
+    return text, (note,) if is_cut else ()
 
 
-def _parse(html: str) -> LexborHTMLParser:
-    """Mutation events are off: with them a long `<select>` takes quadratic time."""
-    return LexborHTMLParser(html, options=LexborDocumentOptions.WO_EVENTS)
-
-
-def _readable(tree: LexborHTMLParser, resolve: Resolve) -> str:
-    """The main part without what stands around it; text for those without scripts when there is no other."""
-    root = tree.body or tree.root
-    if root is None:
-        return ""
-    _drop(root, f"{_NEVER}, {_CONTROLS}, {_HIDDEN}, {_AROUND}")
-    _drop_invisible(root)
-    unscripted = [node for node in root.css("noscript") if node.mem_id != root.mem_id]
-    if len(_letters(root)) > sum(len(_letters(node)) for node in unscripted):
-        for node in reversed(unscripted):
-            node.decompose()
-    return _clean(render(_main(root), resolve))
-
-
-def _everything(html: str, resolve: Resolve) -> str:
-    """All text of a page whose every part looked like decoration; hidden text stays out."""
-    root = _parse(html).body
-    if root is None:
-        return ""
-    _drop(root, f"{_NEVER}, {_HIDDEN}")
-    _drop_invisible(root)
-    return _clean(render(root, resolve))
-
-
-def _drop(root: LexborNode, selector: str) -> None:
-    """Take elements out of the tree. Those inside each other go from the inside out."""
-    for node in reversed(root.css(selector)):
-        if node.mem_id != root.mem_id:
-            node.decompose()
-
-
-def _drop_invisible(root: LexborNode) -> None:
-    for node in reversed(root.css("[style]")):
-        if node.mem_id != root.mem_id and _INVISIBLE.search(node.attributes.get("style") or ""):
-            node.decompose()
-
-
-def _main(root: LexborNode) -> LexborNode:
-    """The element that says it is the content, if most of the text is there."""
-    enough = len(_letters(root)) * MOST
-    for selector in ("main, [role=main]", "article"):
-        best = max(root.css(selector), key=lambda node: len(_letters(node)), default=None)
-        if best is not None and len(_letters(best)) > enough:
-            return best
-    return root
-
-
-def _letters(node: LexborNode) -> str:
-    return "".join(node.text().split())
-
-
-def _clean(markdown: str) -> str:
-    """Without control characters and the invisible ones that hide or reorder text."""
-    return _UNSEEN.sub("", markdown).strip()
-
-
-def _resolver(tree: LexborHTMLParser, url: str) -> Resolve:
-    base = tree.css_first("base[href]")
-    start = _joined(url, (base.attributes.get("href") or "") if base is not None else "") or url
-
-    def resolve(address: str) -> str | None:
-        if address.lstrip().startswith("#"):
-            return None
-        whole = _joined(start, address)
-        return whole.translate(_ADDRESS) if whole else None
-
-    return resolve
-
-
-def _joined(base: str, address: str) -> str | None:
-    """An absolute address, relative only when the base is unknown; None when it is not one to follow."""
+def _storable(text: str) -> str:
+    """Text without lone surrogates and NULs."""
     try:
-        whole = urljoin(base, address.strip())
-        return whole if urlsplit(whole).scheme in _SCHEMES else None
-    except ValueError:
-        return None
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = text.encode("utf-8", "replace").decode("utf-8")
+    return text.replace("\x00", "\ufffd")
 
 
-def _title(tree: LexborHTMLParser) -> str:
-    for selector in ('meta[property="og:title"]', "title", "h1"):
-        for node in tree.css(selector)[:1]:
-            found = _field(node)
-            if found:
-                return found
-    return ""
+def _cut(root: LexborNode | None) -> Cut:
+    if root is None:
+        return Cut()
+    strip(root)
+    return cut(root, model().names)
 
 
-def _metadata(tree: LexborHTMLParser, resolve: Resolve) -> dict[str, str]:
-    found: dict[str, str] = {}
-    html = tree.root
-    language = _field_text(html.attributes.get("lang")) if html is not None else ""
-    if language:
-        found["lang"] = language
-    for name, selectors in _FIELDS.items():
-        values = (_field(node) for selector in selectors for node in tree.css(selector)[:1])
-        value = next(filter(None, values), "")
-        if name == "canonical":
-            value = (resolve(value) or "") if value else ""
-        if value:
-            found[name] = value
-    return found
+class _Choice(msgspec.Struct):
+    """Which runs are kept, and on what grounds."""
+
+    kept: list[bool]
+    odds: Sequence[float]
+    route: Route
+    kind: str = ""
+    confidence: float = 1.0
 
 
-def _field(node: LexborNode) -> str:
-    attributes = node.attributes
-    value = attributes.get("content") or attributes.get("href") or attributes.get("datetime")
-    return _field_text(value or (node.text() if node.tag in ("title", "h1") else ""))
+def _choose(found: Cut, head: Head, url: str) -> _Choice:
+    """By the model, where there is enough to judge and not too much."""
+    inner = [not element.flags & _FRAME for element in found.elements]
+    words = sum(count for count, is_inner in zip(found.words, inner, strict=True) if is_inner)
+    if words >= SMALL and len(inner) <= MAX_RUNS:
+        return _judged(found, head, url)
+    route: Route = "small" if words < SMALL else "long"
+    has_other = any(
+        is_inner and count and not element.flags & NOSCRIPT
+        for is_inner, count, element in zip(inner, found.words, found.elements, strict=True)
+    )
+    kept = [
+        is_inner and bool(text) and not element.flags & (NOSCRIPT | FOLDED if has_other else FOLDED)
+        for is_inner, text, element in zip(inner, found.texts, found.elements, strict=True)
+    ]
+    return _Choice(kept, [float(is_inner) for is_inner in inner], route)
 
 
-def _field_text(value: str | None) -> str:
-    return " ".join(_UNSEEN.sub("", value or "").split())[:MAX_FIELD]
+def _judged(found: Cut, head: Head, url: str) -> _Choice:
+    learnt = model()
+    table = columns(found, signs(url, head.data, head.fields.get("og:type", "")), learnt)
+    kinds = [column[0] for column in table[-len(KINDS) :]]
+    odds = learnt.odds(table)
+    best = expected(found.words, odds)
+    return _Choice(choose(found, odds, best), odds, "model", KINDS[kinds.index(max(kinds))], best)
+
+
+def _heed(comments: bool | None, found: Cut, choice: _Choice) -> None:
+    """Keep or drop the comments of readers as the caller wants; a page of nothing else stays."""
+    if comments is None:
+        return
+    kept = choice.kept[:]
+    for element in found.containers:
+        if _is_comments(element):
+            for index in range(element.first, element.last):
+                framed = found.elements[index].flags & (BUTTON | NAV)
+                kept[index] = comments and not framed and bool(found.texts[index])
+    if any(kept):
+        choice.kept = kept
+
+
+def _is_comments(element: Element) -> bool:
+    attributes = element.node.attributes
+    names = f"{attributes.get('id') or ''} {attributes.get('class') or ''}"
+    return element.tag != "body" and _COMMENTS.search(names) is not None
+
+
+def _notes(found: Cut, choice: _Choice, page_title: str, html: str) -> tuple[str, ...]:
+    """What to say about the page; changes the choice where the page has nothing but its frame."""
+    words = sum(count for count, is_kept in zip(found.words, choice.kept, strict=True) if is_kept)
+    opening = next((text for text, is_kept in zip(found.texts, choice.kept, strict=True) if is_kept), "")
+    notes = [error_note(page_title, opening[:200], words), shell_note(words, html)]
+    if not words:
+        choice.route = "empty"
+    if choice.route == "long":
+        notes.append(f"the page has more than {MAX_RUNS} pieces; it was read without judging its parts")
+    if not words and notes[1] is None and any(found.texts):
+        choice.route, choice.kept = "whole", [bool(text) for text in found.texts]
+        notes.append("no main text was found; the whole page is given")
+    return tuple(note for note in notes if note)

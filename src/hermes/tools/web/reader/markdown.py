@@ -1,7 +1,8 @@
-"""An HTML tree written as Markdown, without recursion: the tree may be as deep as it likes."""
+"""The chosen runs of a page written as Markdown, in the structures they stood in."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from selectolax.lexbor import LexborNode
 
@@ -17,12 +18,16 @@ from hermes.tools.web.reader.blocks import (
     Wrap,
     code_span,
     emphasis,
+    one_line,
 )
+from hermes.tools.web.reader.cut import TABLE, Cut, Element
 
 MAX_NESTED_BLOCKS = 24
+MAX_IN_HEADING = 4
 
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0]+")
-_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:)[-\s]*([\w+#.-]{1,30})")
+_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:)[-\s]*([\w+#.-]{1,30})")
+_NO_LANGUAGE = frozenset(("none", "plain", "text", "plaintext", "default", "wrapper", "block"))
 _PERMALINKS = frozenset(("¶", "#", "§", "🔗"))
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -36,131 +41,151 @@ _EMPHASIS = {
     "s": "~~",
     "strike": "~~",
 }
+_BOLD = frozenset(("b", "strong"))
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
-_SPANS = frozenset(_EMPHASIS) | _CODE | {"a"}
-_SIMPLE: dict[str, type[Block]] = {
-    "ul": Listing,
-    "menu": Listing,
-    "li": Item,
-    "blockquote": Quote,
-    "table": Table,
-}
-_PARAGRAPHS = (
-    "address article aside body caption center dd details dialog div dl dt fieldset figcaption figure"
-    " footer form header hgroup hr legend main nav noscript ol p pre search section summary tbody td"
-    " tfoot th thead tr"
-)
-_BLOCKS = frozenset(_PARAGRAPHS.split(" ")) | frozenset(_SIMPLE)
+_STRUCTURES = frozenset(("ul", "menu", "dir", "ol", "li", "blockquote", "table", "tr", "td", "th", "pre"))
 
 Resolve = Callable[[str], str | None]
 
 
-def render(root: LexborNode, resolve: Resolve) -> str:
-    """The Markdown of a tree; `resolve` makes an address absolute, or refuses it with None."""
-    return _Writer(resolve).write(root)
+def render(cut: Cut, kept: Sequence[bool], resolve: Resolve) -> str:
+    """The Markdown of the kept runs; `resolve` makes an address absolute, or refuses it with None."""
+    return _Writer(cut, resolve).write(kept)
 
 
 class _Writer:
-    """Walks a tree; elements open and close blocks, and text goes into the innermost one."""
+    """Writes run after run; between two of them it leaves and enters the structures that differ."""
 
-    def __init__(self, resolve: Resolve) -> None:
+    def __init__(self, cut: Cut, resolve: Resolve) -> None:
+        self.cut = cut
         self.resolve = resolve
         self.block = Block()
-        self.outer: list[tuple[int, Block]] = []
+        self.outer: list[tuple[Element, Block]] = []
+        self.chains: dict[int, list[Element]] = {}
+        self.cells: dict[int, int] = {}
 
-    def write(self, root: LexborNode) -> str:
-        end = root.mem_id
-        node: LexborNode | None = root
-        while node is not None:
-            inner = self._enter(node)
-            while inner is None and node is not None:
-                self._leave(node)
-                if node.mem_id == end:
-                    return self.block.finish()
-                inner = node.next
-                node = node.parent
-            node = inner
+    def write(self, kept: Sequence[bool]) -> str:
+        cut = self.cut
+        if any(element.flags & TABLE for element, is_kept in zip(cut.elements, kept, strict=True) if is_kept):
+            self._number_cells()
+        loose = iter(_between(cut.loose, kept))
+        at, picture = next(loose, (-1, None))
+        for index, is_kept in enumerate(kept):
+            if not is_kept:
+                continue
+            while picture is not None and at <= index:
+                self._picture(cut.elements[index - 1], picture)
+                at, picture = next(loose, (-1, None))
+            self._enter(cut.elements[index])
+            self._run(cut.elements[index], cut.inline[index])
+        while self.outer:
+            self._leave()
         return self.block.finish()
 
-    def _enter(self, node: LexborNode) -> LexborNode | None:
-        """Open an element or take a text; returns the child to walk into."""
-        tag = node.tag or ""
-        if tag == "-text":
-            text = node.text_content or ""
-            self.block.text(text if self.block.is_verbatim else _SPACE.sub(" ", text))
-            return None
-        if tag in _HEADINGS:
+    def _picture(self, beside: Element, node: LexborNode) -> None:
+        """A picture on its own, in the structure of the text before it; one that says nothing is left out."""
+        text = self._image(node)
+        if text and node.attributes.get("alt"):
+            self._enter(beside)
             self.block.flush()
-            self.block.heading = _HEADINGS[tag]
-        elif tag in _BLOCKS:
+            self.block.add(text)
+
+    def _number_cells(self) -> None:
+        """The column of each cell, counted with those that are empty."""
+        row, column = None, 0
+        for element in self.cut.containers:
+            if element.tag in ("td", "th"):
+                if element.parent is not row:
+                    row, column = element.parent, 0
+                self.cells[id(element)] = column
+                column += _number(element.node, "colspan")
+
+    def _chain(self, element: Element) -> list[Element]:
+        """The structures around an element, outermost first."""
+        parent = element.parent
+        found = self.chains.get(id(parent))
+        if found is None:
+            found = []
+            here = parent
+            while here is not None:
+                if here.tag in _STRUCTURES:
+                    found.append(here)
+                here = here.parent
+            found = self.chains[id(parent)] = found[::-1][:MAX_NESTED_BLOCKS]
+        is_inner = element.tag in _STRUCTURES and len(found) < MAX_NESTED_BLOCKS
+        return [*found, element] if is_inner else found
+
+    def _enter(self, element: Element) -> None:
+        chain = self._chain(element)
+        same = 0
+        for (opened, _), wanted in zip(self.outer, chain, strict=False):
+            if opened is not wanted:
+                break
+            same += 1
+        while len(self.outer) > same:
+            self._leave()
+        for wanted in chain[same:]:
             self.block.flush()
-            self._enter_block(node, tag)
-        else:
-            self._enter_inline(node, tag)
-        return node.first_child
+            self.outer.append((wanted, self.block))
+            self.block = self._opened(wanted)
 
-    def _enter_block(self, node: LexborNode, tag: str) -> None:
-        opened = self._opened(node, tag)
-        if opened is not None and len(self.outer) < MAX_NESTED_BLOCKS:
-            self.outer.append((node.mem_id, self.block))
-            self.block = opened
-        elif tag == "hr":
-            self.block.add("---")
-        elif tag == "dt":
-            self.block.open(emphasis("**"))
+    def _leave(self) -> None:
+        _, outer = self.outer.pop()
+        outer.take(self.block)
+        self.block = outer
 
-    def _opened(self, node: LexborNode, tag: str) -> Block | None:
-        """The block an element stands for; None when it is only a paragraph."""
-        if tag in _SIMPLE:
-            return _SIMPLE[tag]()
+    def _opened(self, element: Element) -> Block:
+        """The block that an element stands for."""
+        tag, node = element.tag, element.node
+        if tag == "li":
+            return Item()
         if tag == "ol":
             return Listing(_number(node, "start"))
         if tag == "pre":
             return Code(_language(node))
+        if tag == "blockquote":
+            return Quote()
+        if tag == "table":
+            return Table()
         if tag == "tr" and isinstance(self.block, Table):
             return Row()
         if tag in ("td", "th") and isinstance(self.block, Row):
-            return Cell(_number(node, "colspan"))
-        return None
+            return Cell(self.cells.get(id(element), 0))
+        return Listing() if tag in ("ul", "menu", "dir") else Block()
 
-    def _enter_inline(self, node: LexborNode, tag: str) -> None:
-        if tag in _SPANS:
-            self.block.open(self._wrap(node, tag))
-        elif tag == "br":
-            self.block.text("\n")
-        elif tag == "img":
-            self.block.text(self._image(node))
-        elif tag == "q":
-            self.block.text("“")
-
-    def _leave(self, node: LexborNode) -> None:
-        tag = node.tag or ""
-        if tag in _SPANS:
-            self.block.close()
-        elif tag in _HEADINGS:
-            self.block.flush()
-            self.block.heading = 0
-        elif tag in _BLOCKS:
-            self._leave_block(node, tag)
-        elif tag == "q":
-            self.block.text("”")
-
-    def _leave_block(self, node: LexborNode, tag: str) -> None:
-        if self.outer and self.outer[-1][0] == node.mem_id:
-            _, outer = self.outer.pop()
-            outer.take(self.block)
-            self.block = outer
-        elif tag == "dt":
-            self.block.close()
-        self.block.flush()
+    def _run(self, element: Element, parts: Sequence[Any]) -> None:
+        block = self.block
+        if block.is_verbatim:
+            block.text("\n" if block.inline and not block.inline[-1].endswith("\n") else "")
+            for part in parts:
+                if part.__class__ is str:
+                    block.text(part)
+            return
+        block.heading = _heading(element)
+        is_term = element.tag == "dt"
+        if is_term:
+            block.open(emphasis("**"))
+        for part in parts:
+            if part.__class__ is str:
+                block.text("\n" if part == "\n" else _spaced(part))
+            elif part is None:
+                if block.spans:
+                    block.close()
+            elif part.tag == "img":
+                block.text(self._image(part))
+            else:
+                block.open(_as_it_is if part.tag in _BOLD and block.heading else self._wrap(part, part.tag))
+        block.flush()
 
     def _wrap(self, node: LexborNode, tag: str) -> Wrap:
+        if tag == "a":
+            href = node.attributes.get("href")
+            return _link(self.resolve(href) if href else None)
         if tag in _CODE:
             return code_span
         if tag in _EMPHASIS:
             return emphasis(_EMPHASIS[tag])
-        href = node.attributes.get("href")
-        return _link(self.resolve(href) if href else None)
+        return _quoted if tag == "q" else _as_it_is
 
     def _image(self, node: LexborNode) -> str:
         attributes = node.attributes
@@ -175,6 +200,18 @@ class _Writer:
         return f"[IMAGE: {alt}]" if alt else ""
 
 
+def _spaced(text: str) -> str:
+    """Inline text: white space at its ends still parts words."""
+    before = " " if text[:1].isspace() else ""
+    after = " " if text[-1:].isspace() else ""
+    return f"{before}{one_line(text)}{after}"
+
+
+def _between(loose: Sequence[tuple[int, Any]], kept: Sequence[bool]) -> list[tuple[int, Any]]:
+    """The pictures that stand between two kept runs."""
+    return [(at, node) for at, node in loose if 0 < at < len(kept) and kept[at - 1] and kept[at]]
+
+
 def _link(address: str | None) -> Wrap:
     """Text as a link; the signs that only link a heading to itself are left out."""
 
@@ -184,6 +221,26 @@ def _link(address: str | None) -> Wrap:
         return f"[{text.replace(chr(10), ' ')}]({address})" if address else text
 
     return wrap
+
+
+def _quoted(text: str) -> str:
+    return f"“{text}”"
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _heading(element: Element) -> int:
+    """The level of the heading that an element is or stands in, 0 for none."""
+    here: Element | None = element
+    for _ in range(MAX_IN_HEADING):
+        if here is None or here.tag in _STRUCTURES:
+            break
+        if here.tag in _HEADINGS:
+            return _HEADINGS[here.tag]
+        here = here.parent
+    return 0
 
 
 def _number(node: LexborNode, attribute: str) -> int:
@@ -196,6 +253,6 @@ def _language(pre: LexborNode) -> str:
     for node in (pre, pre.first_child, pre.parent):
         if node is not None and node.is_element_node:
             found = _LANGUAGE.search(node.attributes.get("class") or "")
-            if found:
+            if found and found[1].lower() not in _NO_LANGUAGE:
                 return found[1].lower()
     return ""

@@ -7,13 +7,18 @@ formatting tags that are never closed. One linear pass over the tags finds these
 import re
 
 MAX_DEPTH = 1_000
-MAX_TAGS = 250_000
-MAX_ATTRIBUTES = 1_000
+MAX_TAGS = 200_000
+MAX_TOKENS = 1_000_000
+MAX_ATTRIBUTES = 256
 MAX_FORMATTING = 50
 MAX_REOPENED = 200_000
+HARMLESS_TAGS = 15_000
+HARMLESS_REOPENED = 1_000_000
+HARMLESS_LENGTH = 200_000
 
 _ATTRIBUTE = r"[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+)?+)?+"
 _ONE_ATTRIBUTE = re.compile(_ATTRIBUTE)
+_OVERLONG = re.compile(rf"<[a-zA-Z][^\s/>]*+(?:[\s/]*+{_ATTRIBUTE}){{{MAX_ATTRIBUTES}}}")
 _TOKEN = re.compile(
     rf"<!--(?:-?>|.*?--!?>|.*)|<[!?][^>]*+>?|</(?P<close>[a-zA-Z][^\s/>]*+)[^>]*+>?"
     rf"|<(?P<open>[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[\s/]++|{_ATTRIBUTE})*+)>?",
@@ -31,6 +36,12 @@ _CLOSED_BY_NEXT = _names(
 )
 _FLAT = _VOID | _CLOSED_BY_NEXT
 _FORMATTING = _names("b big code em font i s small strike strong tt u")
+_LEFT_OPEN = re.compile(
+    rf"<(?=[bcefistu])({'|'.join(sorted(_FORMATTING))})(?=[\s/>])"
+    r"(?!(?:\s(?:[^<>\"']|\"[^<>\"]*+\"|'[^<>']*+')*+)?+>[^<]*+</\1>)",
+    re.I,
+)
+"""Formatting that is not closed again before the next tag."""
 _FOREIGN = _names("svg math")
 _WALLS = _FOREIGN | _names("table template object marquee applet")
 _RAW = {
@@ -41,7 +52,17 @@ _RAW = {
 
 def tame(html: str) -> tuple[str, tuple[str, ...]]:
     """The HTML with bounded depth, tags and attributes, and a note for each kind of cut."""
-    return _Tamer(html).run()
+    return (html, ()) if _is_harmless(html) else _Tamer(html).run()
+
+
+def _is_harmless(html: str) -> bool:
+    """Whether no reading of the page can be slow: what looks like a tag is counted, wherever it stands."""
+    tags = html.count("<")
+    return (
+        tags <= HARMLESS_TAGS
+        and (tags * tags <= HARMLESS_REOPENED or len(_LEFT_OPEN.findall(html)) * tags <= HARMLESS_REOPENED)
+        and (len(html) <= HARMLESS_LENGTH or _OVERLONG.search(html) is None)
+    )
 
 
 class _Scope:
@@ -78,7 +99,7 @@ class _Tamer:
         self.html = html
         self.scopes = [_Scope("")]
         self.outside = 0
-        self.reopened = 0
+        self.reopened = self.tags = 0
         self.dropped: dict[str, int] = {}
         self.kept: list[str] = []
         self.kept_to = 0
@@ -92,12 +113,12 @@ class _Tamer:
 
     def _scan(self) -> int:
         """Read every tag; returns where the document ends."""
-        at = tags = 0
+        at = tokens = 0
         while token := _TOKEN.search(self.html, at):
             at = token.end()
+            tokens += 1
             if name := token["open"]:
-                tags += 1
-                if tags > MAX_TAGS or self.reopened > MAX_REOPENED:
+                if self.tags >= MAX_TAGS or tokens > MAX_TOKENS:
                     self.notes["the page has too many elements; the rest was left out"] = None
                     return token.start()
                 at = self._start(name.lower(), token)
@@ -114,7 +135,10 @@ class _Tamer:
             closing = raw.search(self.html, token.end())
             return closing.start() if closing else len(self.html)
         scope = self.scopes[-1]
+        self.tags += 1
         self.reopened += scope.formatting
+        if self.reopened > MAX_REOPENED and scope.formatting:
+            self._close_formatting(scope, token)
         is_drawn = scope.wall in _FOREIGN and attributes.endswith("/")
         if name not in _FLAT and not is_drawn:
             self._push(name, token)
@@ -123,7 +147,9 @@ class _Tamer:
     def _push(self, name: str, token: re.Match[str]) -> None:
         scope = self.scopes[-1]
         is_full = self.outside + len(scope.open) >= MAX_DEPTH
-        if is_full or (name in _FORMATTING and scope.formatting >= MAX_FORMATTING):
+        is_much = scope.formatting >= MAX_FORMATTING or self.reopened > MAX_REOPENED
+        if is_full or (name in _FORMATTING and is_much):
+            self.tags -= 1
             self.dropped[name] = self.dropped.get(name, 0) + 1
             self._replace(token, "", "the page nests too deeply; its structure was flattened")
         elif name in _WALLS:
@@ -131,6 +157,17 @@ class _Tamer:
             self.scopes.append(_Scope(name))
         else:
             scope.push(name)
+
+    def _close_formatting(self, scope: _Scope, token: re.Match[str]) -> None:
+        """Close all formatting before a tag, so that it is not opened again in every block to come."""
+        closing = "".join(f"</{name}>" for name in reversed(scope.open) if name in _FORMATTING)
+        scope.open = [name for name in scope.open if name not in _FORMATTING]
+        for name in _FORMATTING:
+            scope.count.pop(name, None)
+        scope.formatting = 0
+        self.kept += (self.html[self.kept_to : token.start()], closing)
+        self.kept_to = token.start()
+        self.notes["formatting that is never closed was left out"] = None
 
     def _end(self, name: str, token: re.Match[str]) -> None:
         if self.dropped.get(name):

@@ -1,0 +1,1 @@
+"""The page reader's data, scorer, labels and training."""

@@ -1,0 +1,143 @@
+"""Train the page reader: `python -m bench.reader.train DIR [--folds]`, or `make train-reader DATA=DIR`.
+
+DIR holds labelled pages (see `pages`). Every run of every page is cut, labelled by its gold text and
+described by the package's own code, so nothing differs between training and use. Linear weights for
+names and words and the kinds of pages come first; trees over the features then learn with values that
+were made without the page's own domain. The result is written into the package as `model.bin`. With
+`--folds` nothing is written: four parts, split by domain, are each read by a model of the other three.
+"""
+
+import argparse
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import lightgbm
+import msgspec
+import numpy as np
+
+from bench.reader.dataset import Labelled, Table, out_of_fold, read
+from bench.reader.fit import Kinds, Linear, boost, filled
+from bench.reader.pages import load
+from bench.reader.score import words
+from hermes.tools.web.reader import model as shipped
+from hermes.tools.web.reader.choose import choose, expected
+from hermes.tools.web.reader.features import KINDS, NAMES
+
+FOLDS = 4
+QUICK = 16
+LIKELY = 0.15
+
+
+class Trained(msgspec.Struct):
+    linear: Linear
+    kinds: Kinds
+    trees: lightgbm.Booster
+    least: int
+
+
+def train(table: Table, pages: list[int]) -> Trained:
+    """Linear weights, kinds and trees from some pages of the table."""
+    tokens = out_of_fold(table, pages, 4, lambda seen: Linear(table, seen))
+    guesses = out_of_fold(table, pages, len(KINDS), lambda seen: Kinds(table, seen))
+    features = filled(table, pages, tokens, guesses)
+    trees = boost(table, pages, features)
+    return Trained(Linear(table, pages), Kinds(table, pages), trees, hopeless(trees, features))
+
+
+def hopeless(trees: lightgbm.Booster, features: np.ndarray) -> int:
+    """What the first trees give at least to nearly all runs that all trees together find likely."""
+    likely = np.asarray(trees.predict(features)) >= LIKELY
+    first = np.asarray(trees.predict(features, raw_score=True, num_iteration=QUICK))
+    return int(np.quantile(first[likely], 0.002) * shipped.LEAF_UNIT)
+
+
+def judge(table: Table, trained: Trained, pages: list[int]) -> list[tuple[str, float]]:
+    """The kind and the F1 of pages, as the model reads them."""
+    features = filled(table, pages, trained.linear(pages), trained.kinds(pages))
+    odds = np.asarray(trained.trees.predict(features))
+    found, at = [], 0
+    for number in pages:
+        page = table.pages[number]
+        own = odds[at : at + len(page.labels)].tolist()
+        at += len(own)
+        kept = choose(page.cut, own, expected(page.cut.words, own))
+        found.append((page.kind, _f1(page, kept)))
+    return found
+
+
+def _f1(page: Labelled, kept: Sequence[bool]) -> float:
+    ours = Counter(
+        word for text, is_kept in zip(page.cut.texts, kept, strict=True) if is_kept for word in words(text)
+    )
+    theirs = Counter(page.gold)
+    return 2 * (ours & theirs).total() / max(1, ours.total() + theirs.total())
+
+
+def folds(table: Table) -> None:
+    """Print the F1 of each kind over pages that the model has not seen."""
+    found: list[tuple[str, float]] = []
+    everything = list(range(len(table.pages)))
+    for part in table.folds(everything, FOLDS, ""):
+        held = set(part)
+        trained = train(table, [page for page in everything if page not in held])
+        found += judge(table, trained, part)
+    for kind in ("", *KINDS):
+        scores = [f1 for of, f1 in found if kind in ("", of)]
+        low = sum(f1 < 0.5 for f1 in scores) / len(scores)
+        print(
+            f"{kind or 'all':14} {len(scores):5} pages  F1 {np.mean(scores):.4f}  under 0.5 {low:.3f}",
+            flush=True,
+        )
+
+
+def packed(trained: Trained, provenance: str) -> bytes:
+    """The model as the package keeps it."""
+    near, far = trained.linear.tokens("near"), trained.linear.tokens("far")
+    groups = _trees(trained.kinds.trees)
+    weights = shipped.Weights(
+        provenance=provenance,
+        features=NAMES,
+        names={name: (near.get(name, 0), far.get(name, 0)) for name in sorted({*near, *far})},
+        words=dict(sorted(trained.linear.tokens("words").items())),
+        headings=dict(sorted(trained.linear.tokens("headings").items())),
+        trees=tuple(_trees(trained.trees)),
+        quick=QUICK,
+        least=trained.least,
+        kinds=tuple(tuple(groups[kind :: len(KINDS)]) for kind in range(len(KINDS))),
+    )
+    return msgspec.msgpack.encode(weights)
+
+
+def _trees(booster: lightgbm.Booster) -> list[shipped.Tree]:
+    return [_tree(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]]
+
+
+def _tree(node: dict) -> shipped.Tree:
+    if "split_feature" not in node:
+        return -1, round(node["leaf_value"] * shipped.LEAF_UNIT)
+    most = float(f"{node['threshold']:.6g}")
+    return node["split_feature"], most, *_tree(node["left_child"]), *_tree(node["right_child"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder")
+    parser.add_argument("--folds", action="store_true", help="measure by cross-validation, write nothing")
+    options = parser.parse_args()
+    pages = [page for sample in load(options.folder) if (page := read(sample)) is not None]
+    table = Table(pages)
+    if options.folds:
+        folds(table)
+        return
+    digest = hashlib.sha256("".join(page.id for page in pages).encode()).hexdigest()[:12]
+    provenance = f"{len(pages)} labelled pages, set {digest}, `make train-reader`"
+    data = packed(train(table, list(range(len(pages)))), provenance)
+    target = Path(shipped.__file__).with_name("model.bin")
+    target.write_bytes(data)
+    print(f"{target.name}: {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()[:16]}; {provenance}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Which runs to keep: as many of the likeliest as promise the best match, then whole structures."""
+
+from collections.abc import Sequence
+
+from hermes.tools.web.reader.cut import Cut, Element
+
+LEAST, MOST = 0.2, 0.5
+CAUTION = 0.03
+
+_WHOLE = {"table": 0.4, "tr": 0.34, "ul": 0.5, "ol": 0.5, "dl": 0.5}
+"""Structures that are kept whole when at least this share of their words is kept."""
+_NEAR = 2
+"""How many runs may lie between code and the kept text it belongs to."""
+
+
+def choose(cut: Cut, odds: Sequence[float], best: float) -> list[bool]:
+    """For each run whether to keep it; `best` is the F1 expected of the page."""
+    seen = (odd for odd, text in zip(odds, cut.texts, strict=True) if text)
+    least = min(threshold(best), max(seen, default=0.0))
+    kept = [odd >= least and bool(text) for odd, text in zip(odds, cut.texts, strict=True)]
+    close(cut, kept)
+    return kept
+
+
+def expected(words: Sequence[int], odds: Sequence[float]) -> float:
+    """The best F1 to be expected of a page, over all cuts between likely and unlikely runs."""
+    pairs = sorted(zip(odds, words, strict=True), reverse=True)
+    wanted = sum(odd * count for odd, count in pairs)
+    taken = right = best = 0.0
+    for odd, count in pairs:
+        taken += count
+        right += odd * count
+        best = max(best, 2 * right / (taken + wanted or 1))
+    return best
+
+
+def threshold(best: float) -> float:
+    """The probability from which keeping a run raises the expected F1: half of the best one."""
+    return min(MOST, max(LEAST, best / 2 + CAUTION))
+
+
+def close(cut: Cut, kept: list[bool]) -> None:
+    """Keep whole structures that are mostly kept, code near kept text, and headings right above it."""
+    for element in cut.containers:
+        enough = _WHOLE.get(element.tag)
+        if enough is not None and element.last - element.first > 1:
+            _fill(cut, kept, element, enough)
+        elif element.tag == "pre" and any(kept[max(0, element.first - _NEAR) : element.last + _NEAR]):
+            _keep(cut, kept, element)
+    _adopt_headings(cut, kept)
+
+
+def _fill(cut: Cut, kept: list[bool], element: Element, enough: float) -> None:
+    """Keep a structure whole if enough of it is kept, or a part of it and the text before and after."""
+    first, last = element.first, element.last
+    words = cut.words[first:last]
+    taken = sum(count for count, is_kept in zip(words, kept[first:last], strict=True) if is_kept)
+    is_between = first > 0 and last < len(kept) and kept[first - 1] and kept[last]
+    if taken and (is_between or taken >= enough * sum(words)):
+        _keep(cut, kept, element)
+
+
+def _keep(cut: Cut, kept: list[bool], element: Element) -> None:
+    for index in range(element.first, element.last):
+        kept[index] = bool(cut.texts[index])
+
+
+def _adopt_headings(cut: Cut, kept: list[bool]) -> None:
+    """A heading right above kept text is kept."""
+    for index in range(len(kept) - 2, -1, -1):
+        tag = cut.elements[index].tag
+        if not kept[index] and kept[index + 1] and len(tag) == 2 and tag[0] == "h" and cut.texts[index]:
+            kept[index] = True

@@ -1,0 +1,317 @@
+"""A page cut into runs of text: one walk over the tree that notes all that is asked about a run later."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from selectolax.lexbor import LexborNode
+
+from hermes.tools.web.reader.blocks import one_line
+
+Names = Callable[[str], tuple[float, float]]
+"""How much a class or id speaks for content: near to a run, and far above it."""
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NEVER = (
+    "script, style, template, svg, canvas, iframe, object, embed, video, audio, map, area, select, textarea,"
+    " datalist, progress, meter, dialog, noframes, noembed, annotation, annotation-xml"
+)
+_BLOCKS = _names(
+    "address article aside blockquote body button caption center dd details dir div dl dt fieldset figcaption"
+    " figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html label legend li main menu nav"
+    " noscript ol optgroup option p pre search section summary table tbody td tfoot th thead tr ul"
+)
+FORMATTING = _names("a b strong i em cite del s strike code kbd samp tt q sup sub")
+
+(
+    NAV, FOOTER, HEADER, ASIDE, MAIN, ARTICLE, FORM, TABLE, LIST, FIGURE, BUTTON, NOSCRIPT, QUOTE, PRE,
+    FOLDED, HIDDEN,
+) = (1 << bit for bit in range(16))  # fmt: skip
+_TAG_FLAGS = {
+    "nav": NAV, "footer": FOOTER, "header": HEADER, "aside": ASIDE, "main": MAIN, "article": ARTICLE,
+    "form": FORM, "table": TABLE, "ul": LIST, "ol": LIST, "dl": LIST, "menu": LIST, "figure": FIGURE,
+    "button": BUTTON, "label": BUTTON, "legend": BUTTON, "noscript": NOSCRIPT, "blockquote": QUOTE,
+    "pre": PRE,
+}  # fmt: skip
+_ROLE_FLAGS = {
+    "navigation": NAV, "menu": NAV, "menubar": NAV, "banner": HEADER, "contentinfo": FOOTER,
+    "complementary": ASIDE, "main": MAIN, "article": ARTICLE, "form": FORM, "search": FORM, "button": BUTTON,
+    "dialog": ASIDE, "alertdialog": ASIDE, "list": LIST,
+}  # fmt: skip
+_INVISIBLE = re.compile(
+    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden"
+    r"|(?:font-size|opacity)\s*:\s*0(?:\.0+)?(?:px|em|rem|%)?\s*(?:[;!]|$)"
+    # Letters in the colour of their ground.
+    r"|color\s*:\s*([^;\s]{1,40})\s*;(?:[^;]{0,80};){0,8}?\s*background(?:-color)?\s*:\s*\1\s*(?:[;!]|$)"
+    r"|background(?:-color)?\s*:\s*([^;\s]{1,40})\s*;(?:[^;]{0,80};){0,8}?\s*color\s*:\s*\2\s*(?:[;!]|$))",
+    re.I,
+)
+_MAYBE_HIDDEN = ", ".join(
+    (
+        "[hidden]",
+        '[aria-hidden="true"]',
+        *(f'[style*="{word}" i]' for word in ("none", "hidden", "opacity", "font-size", "background")),
+    )
+)
+
+_REVEALED = re.compile(r"accordion|collaps|\btab|panel|faq|toggle|expand|answer|slide|carousel|drawer", re.I)
+
+_TEXT, _PLAIN, _BLOCK, _FORMAT, _BREAK, _IMAGE = range(6)
+_KINDS = {
+    **dict.fromkeys(_BLOCKS, _BLOCK),
+    **dict.fromkeys(FORMATTING, _FORMAT),
+    "-text": _TEXT,
+    "br": _BREAK,
+    "img": _IMAGE,
+}
+
+
+LONG: Final = 10
+"""Words that make a run long: hardly a label, a link or a button."""
+
+
+class Element:
+    """A block-level element, as far as the runs inside it need it."""
+
+    __slots__ = ("depth", "far", "first", "flags", "last", "near", "node", "parent", "path", "tag")
+
+    def __init__(
+        self, tag: str, node: Any, parent: "Element | None", first: int, flags: int, path: int
+    ) -> None:
+        self.tag = tag
+        self.node = node
+        self.parent = parent
+        self.first = first
+        self.last = first
+        self.flags = flags
+        self.path = path
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.near = self.far = 0.0
+
+
+class Cut:
+    """The runs of a page, as parallel lists, and the elements around them."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.words: list[int] = []
+        self.linked: list[int] = []
+        self.elements: list[Element] = []
+        self.inline: list[list[Any]] = []
+        self.containers: list[Element] = []
+        self.loose: list[tuple[int, Any]] = []
+        """Pictures between the runs: the run that follows, and the element."""
+
+
+def strip(root: LexborNode) -> None:
+    """Take out what is no text: scripts, controls, inline text that nobody sees. Formulas become TeX."""
+    for node in root.css('math, script[type^="math/tex"]'):
+        formula = _formula(node)
+        if formula:
+            node.replace_with(f"${formula}$")
+    for node in reversed(root.css(_NEVER)):
+        node.decompose()
+    for node in reversed(root.css(_MAYBE_HIDDEN)):
+        if _KINDS.get(node.tag or "") != _BLOCK and _is_hidden(node.attributes):
+            node.decompose()
+
+
+def _formula(node: LexborNode) -> str:
+    if node.tag == "script":
+        return " ".join(node.text().split())
+    source = node.attributes.get("alttext")
+    if not source:
+        annotation = node.css_first('annotation[encoding="application/x-tex"]')
+        source = annotation.text() if annotation is not None else ""
+    return " ".join(source.split())
+
+
+def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or _INVISIBLE.search(attributes.get("style") or "") is not None
+    )
+
+
+def cut(root: LexborNode, names: Names) -> Cut:
+    """Cut the page below `root` at its block-level tags and double line breaks."""
+    found = _Walk(root, names).run(root)
+    _hide(found)
+    return found
+
+
+class _Walk:
+    """One walk over the tree, with the run in the making and the elements that are open."""
+
+    def __init__(self, root: LexborNode, names: Names) -> None:
+        self.found = Cut()
+        self.names = names
+        self.element = Element("", root, None, 0, 0, 0)
+        self.stack: list[tuple[int, int, Any]] = [(0, _PLAIN, None)]
+        self.paths: dict[tuple[int, str, str], int] = {}
+        self.parts: list[Any] = []
+        self.formats: list[LexborNode] = []
+        self.has_text = False
+        self.links = self.linked = self.pictures = self.breaks = 0
+
+    def run(self, root: LexborNode) -> Cut:
+        stack = self.stack
+        for node in root.traverse(include_text=True):
+            tag = node.tag or ""
+            text = node.text_content if tag == "-text" else None
+            if text is not None and not self.has_text and text.isspace() and not self.element.flags & PRE:
+                continue
+            parent = node.parent
+            if parent is not None and stack[-1][0] != parent.mem_id:
+                self._leave(parent.mem_id)
+            if text is not None:
+                self._text(text)
+            else:
+                self._enter(node, tag)
+        self._leave(0)
+        self._finish()
+        return self.found
+
+    def _text(self, text: str) -> None:
+        self.parts.append(text)
+        if text and not text.isspace():
+            self.has_text = True
+            self.breaks = 0
+            if self.links:
+                self.linked += len(text)
+
+    def _enter(self, node: LexborNode, tag: str) -> None:
+        kind = _KINDS.get(tag)
+        if kind is None:
+            kind = _BLOCK if "-" in tag and tag[0] != "-" else _PLAIN
+        if kind == _BLOCK:
+            if self.has_text or self.parts:
+                self._finish()
+            self._open(node, tag)
+        elif kind == _PLAIN:
+            self.stack.append((node.mem_id, _PLAIN, None))
+        elif kind == _FORMAT:
+            self.parts.append(node)
+            self.formats.append(node)
+            is_link = tag == "a"
+            self.links += is_link
+            self.stack.append((node.mem_id, _FORMAT, is_link))
+        elif kind == _IMAGE:
+            self.parts.append(node)
+            self.pictures += 1
+        else:
+            self._break()
+
+    def _break(self) -> None:
+        self.breaks += 1
+        if self.breaks > 1 and not self.element.flags & PRE:
+            self._finish()
+        else:
+            self.parts.append("\n")
+
+    def _open(self, node: LexborNode, tag: str) -> None:
+        """Begin a block-level element."""
+        parent = self.element
+        flags = parent.flags | _TAG_FLAGS.get(tag, 0)
+        attributes = node.attributes
+        name = ""
+        near = far = 0.0
+        if attributes:
+            name = attributes.get("class") or ""
+            if name:
+                near, far = self.names(name)
+            identity = attributes.get("id")
+            if identity:
+                more = self.names(identity)
+                near += more[0]
+                far += more[1]
+            if len(attributes) > (name != "") + (identity is not None):
+                flags |= _flags(attributes, name)
+        key = (parent.path, tag, name)
+        path = self.paths.get(key)
+        if path is None:
+            path = self.paths[key] = len(self.paths) + 1
+        element = Element(tag, node, parent, len(self.found.texts), flags, path)
+        element.near = near
+        element.far = parent.far + far
+        self.element = element
+        self.found.containers.append(element)
+        self.stack.append((node.mem_id, _BLOCK, element))
+
+    def _leave(self, parent: int) -> None:
+        """End the elements that are not around the next node."""
+        stack = self.stack
+        while stack[-1][0] != parent and len(stack) > 1:
+            _, kind, opened = stack.pop()
+            if kind == _BLOCK:
+                if self.has_text or self.parts:
+                    self._finish()
+                opened.last = len(self.found.texts)
+                self.element = opened.parent
+            elif kind == _FORMAT:
+                self.formats.pop()
+                self.parts.append(None)
+                self.links -= opened
+
+    def _finish(self) -> None:
+        """End the run in the making."""
+        if self.has_text:
+            self._keep()
+        elif self.pictures:
+            at = len(self.found.texts)
+            self.found.loose.extend((at, part) for part in self.parts if _is_image(part))
+        elif len(self.parts) == len(self.formats):
+            return
+        self.parts = self.formats[:]
+        self.has_text = False
+        self.linked = self.pictures = self.breaks = 0
+
+    def _keep(self) -> None:
+        found = self.found
+        text = one_line("".join([part for part in self.parts if part.__class__ is str]))
+        if text:
+            found.texts.append(text)
+            found.words.append(max(text.count(" ") + 1, len(text) // 12))
+            found.linked.append(self.linked)
+            found.elements.append(self.element)
+            found.inline.append(self.parts)
+
+
+def _is_image(part: object) -> bool:
+    return isinstance(part, LexborNode) and part.tag == "img"
+
+
+def _flags(attributes: Mapping[str, str | None], name: str) -> int:
+    """What the attributes say of an element: its role, and whether it is seen."""
+    role = attributes.get("role")
+    flags = _ROLE_FLAGS.get(role, 0) if role else 0
+    style = attributes.get("style")
+    if "hidden" in attributes or (style and _INVISIBLE.search(style)):
+        waits = (
+            role == "tabpanel"
+            or "aria-labelledby" in attributes
+            or (attributes.get("id") or "").startswith("S:")
+            or _REVEALED.search(name)
+        )
+        flags |= FOLDED if waits else HIDDEN
+    elif attributes.get("aria-hidden") == "true":
+        flags |= FOLDED
+    return flags
+
+
+def _hide(found: Cut) -> None:
+    """Empty the runs that nobody sees, unless they are most of the page: then a script shows them."""
+    hidden = [index for index, element in enumerate(found.elements) if element.flags & HIDDEN]
+    if not hidden:
+        return
+    long = [count if count >= LONG else 0 for count in found.words]
+    if 2 * sum(long[index] for index in hidden) > sum(long):
+        return
+    for index in hidden:
+        found.texts[index] = ""
+        found.words[index] = found.linked[index] = 0

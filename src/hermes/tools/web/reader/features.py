@@ -1,0 +1,375 @@
+"""What is known about each run of text, as numbers: column after column, each over the whole page."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from itertools import accumulate
+from typing import Protocol
+
+from hermes.tools.web.reader.cut import (
+    ARTICLE,
+    ASIDE,
+    BUTTON,
+    FIGURE,
+    FOOTER,
+    FORM,
+    HEADER,
+    LONG,
+    MAIN,
+    NAV,
+    NOSCRIPT,
+    PRE,
+    Cut,
+    Element,
+)
+from hermes.tools.web.reader.signs import SIGNS
+
+Column = Sequence[float]
+
+_FLAGS = (NAV, FOOTER, HEADER, ASIDE, MAIN, ARTICLE, FIGURE, BUTTON, NOSCRIPT, PRE)
+
+
+def _listed(names: str) -> tuple[str, ...]:
+    return tuple(names.split())
+
+
+_TAGS = {
+    tag: float(rank)
+    for rank, tag in enumerate(
+        _listed("p h1 h2 h3 h4 h5 h6 pre blockquote li dd dt td th figcaption div section article"), start=1
+    )
+}
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_ENDS = frozenset('.!?\u2026\u3002\uff01\uff1f"\u201d)')
+LEVELS = 4
+WORDED = 25
+"""Words up to which the first of them are weighed: what is longer speaks for itself."""
+
+
+class Sums:
+    """Running totals, so that any stretch of runs is summed by one subtraction."""
+
+    def __init__(self, cut: Cut) -> None:
+        letters = [len(text) or 1 for text in cut.texts]
+        self.share = [min(1.0, linked / count) for linked, count in zip(cut.linked, letters, strict=True)]
+        self.long = [
+            count if count >= LONG and share < 0.4 else 0
+            for count, share in zip(cut.words, self.share, strict=True)
+        ]
+        linked_words = [count * share for count, share in zip(cut.words, self.share, strict=True)]
+        self.words: list[float] = [0, *accumulate(cut.words)]
+        self.longs: list[float] = [0, *accumulate(self.long)]
+        self.linked: list[float] = [0.0, *accumulate(linked_words)]
+        self.all_words = self.words[-1] or 1
+        self.all_long = self.longs[-1] or 1
+
+
+class Weigher(Protocol):
+    """What a model knows of words."""
+
+    def words(self, text: str) -> float: ...
+
+    def heading(self, text: str) -> float: ...
+
+    def kinds(self, page: Sequence[float]) -> Sequence[float]: ...
+
+
+def columns(cut: Cut, signs: Sequence[float], weigher: Weigher) -> list[Column]:
+    """One column for each feature, in the order of `NAMES`."""
+    sums = Sums(cut)
+    groups = Groups(cut, sums)
+    page = [*signs, *whole(cut, sums, groups)]
+    count = len(cut.texts)
+    return [
+        *own(cut, sums, weigher),
+        *around(cut, sums, weigher),
+        *inside(cut, sums, groups),
+        *[[value] * count for value in (*page[len(SIGNS) - 1 :], *weigher.kinds(page))],
+    ]
+
+
+def own(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
+    """The run itself."""
+    texts, counts = cut.texts, cut.words
+    seen = Counter(texts)
+    return [
+        counts,
+        sums.share,
+        [text[-1:] in _ENDS for text in texts],
+        [seen[text] for text in texts],
+        [weigher.words(text) if count <= WORDED else 0.0 for text, count in zip(texts, counts, strict=True)],
+    ]
+
+
+OWN = _listed("words share ends repeats wording")
+
+
+def around(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
+    """The runs before and after, and the place on the page."""
+    counts, count = cut.words, len(cut.texts)
+    longs, linked, total = sums.longs, sums.linked, sums.words
+    found: list[Column] = [
+        [0, *counts[:-1]],
+        [*counts[1:], 0],
+    ]
+    ends = range(count)
+    for reach in (3, 10):
+        long, link, held = (windows(running, reach) for running in (longs, linked, total))
+        found.append(long)
+        found.append([part / (whole or 1) for part, whole in zip(link, held, strict=True)])
+    found.append([at / count for at in ends])
+    found.append([before / sums.all_words for before in total[:-1]])
+    found.append([before / sums.all_long for before in longs[:-1]])
+    found.append(list(ends))
+    found.append([count - at for at in ends])
+    found += distances(cut, sums, weigher)
+    return found
+
+
+AROUND = _listed(
+    "words-1 words+1 near-long near-share wide-long wide-share place before long-before"
+    " index left since-h1 since-heading since-long until-long heading-level heading"
+)
+
+
+def windows(running: list[float], reach: int) -> list[float]:
+    """What lies within so many runs before and after each run, from a running total."""
+    padded = running[:1] * reach + running + running[-1:] * reach
+    return [high - low for low, high in zip(padded, padded[2 * reach + 1 :], strict=False)]
+
+
+def distances(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
+    """How many runs ago the first heading, any heading and a long run were, and how soon a long one comes."""
+    since_h1, since_heading, since_long, levels, weights = [], [], [], [], []
+    h1, heading, long, level, weight = -1, -100, -100, 7, 0.0
+    for at, (element, length) in enumerate(zip(cut.elements, sums.long, strict=True)):
+        tag = element.tag
+        if length:
+            long = at
+        if tag in _HEADINGS:
+            heading = at
+            level = _HEADINGS[tag]
+            weight = weigher.heading(cut.texts[at])
+            if level == 1 and h1 < 0:
+                h1 = at
+        since_h1.append(at - h1 if h1 >= 0 else -1)
+        since_heading.append(min(100, at - heading))
+        since_long.append(min(100, at - long))
+        levels.append(level)
+        weights.append(0.0 if heading == at else weight)
+    until_long, long = [], len(sums.long) + 100
+    for at in range(len(sums.long) - 1, -1, -1):
+        if sums.long[at]:
+            long = at
+        until_long.append(min(100, long - at))
+    until_long.reverse()
+    return [since_h1, since_heading, since_long, until_long, levels, weights]
+
+
+def inside(cut: Cut, sums: Sums, groups: "Groups") -> list[Column]:
+    """The elements around each run: what they are, and how much of the page they hold."""
+    rows: dict[int, tuple[float, ...]] = {}
+    above = Above(cut, sums)
+    mains = [heaviest(cut, sums, share) for share in (0.5, 0.7)]
+    table = []
+    for element in cut.elements:
+        row = rows.get(id(element))
+        if row is None:
+            row = rows[id(element)] = (
+                *bits(element.flags),
+                _TAGS.get(element.tag, 0.0),
+                element.depth,
+                *named(element),
+                *above.of(element),
+                *groups.of(element),
+                *[place(element, main) for main in mains],
+            )
+        table.append(row)
+    return list(zip(*table, strict=True))
+
+
+INSIDE = (
+    *_listed("nav footer header aside main article figure button noscript pre"),
+    *_listed("tag depth near far"),
+    "held0",
+    *[f"{name}{level}" for level in range(1, LEVELS) for name in ("runs", "held", "linked", "long")],
+    *_listed("same-count same-words same-share same-mean"),
+    *_listed("card-count card-mean card-share card-linked in50 in70"),
+)
+
+
+@cache
+def bits(flags: int) -> tuple[bool, ...]:
+    """The kinds of elements that a run stands in, one by one."""
+    return tuple(bool(flags & flag) for flag in _FLAGS)
+
+
+def named(element: Element) -> tuple[float, float]:
+    """What the class names say: of the three nearest elements, and of those above."""
+    near, above = element.near, element
+    for _ in range(2):
+        if above.parent is None:
+            return near, 0.0
+        above = above.parent
+        near += above.near
+    return near, above.parent.far if above.parent is not None else 0.0
+
+
+class Above:
+    """For each element the next ones above that hold more."""
+
+    def __init__(self, cut: Cut, sums: Sums) -> None:
+        self.sums = sums
+        self.larger: dict[int, Element] = {}
+        self.known: dict[int, tuple[float, ...]] = {}
+        larger = self.larger
+        for element in cut.containers:
+            parent = element.parent
+            if parent is not None:
+                is_larger = parent.last - parent.first > element.last - element.first
+                larger[id(element)] = parent if is_larger else larger.get(id(parent), parent)
+
+    def of(self, element: Element) -> tuple[float, ...]:
+        """The words of an element; then runs, words, links and long text of those around it."""
+        sums = self.sums
+        own = sums.words[element.last] - sums.words[element.first]
+        around = self.larger.get(id(element), element)
+        found = self.known.get(id(around))
+        if found is None:
+            found = ()
+            here = around
+            for _ in range(LEVELS - 1):
+                found += self._held(here)
+                here = self.larger.get(id(here), here)
+            self.known[id(around)] = found
+        return (own, *found)
+
+    def _held(self, element: Element) -> tuple[float, ...]:
+        sums, first, last = self.sums, element.first, element.last
+        count = sums.words[last] - sums.words[first]
+        return (
+            last - first,
+            count,
+            (sums.linked[last] - sums.linked[first]) / (count or 1),
+            (sums.longs[last] - sums.longs[first]) / sums.all_long,
+        )
+
+
+class Groups:
+    """Elements of the same path: rows, cards and posts that repeat."""
+
+    def __init__(self, cut: Cut, sums: Sums) -> None:
+        self.sums = sums
+        self.counts: dict[int, int] = {}
+        self.words: dict[int, float] = {}
+        self.linked: dict[int, float] = {}
+        self.known: dict[int, tuple[float, ...]] = {}
+        self.cards: dict[int, int] = {}
+        words, linked = sums.words, sums.linked
+        counts, held = self.counts, self.words
+        for element in cut.containers:
+            path, first, last = element.path, element.first, element.last
+            if first < last:
+                counts[path] = counts.get(path, 0) + 1
+                held[path] = held.get(path, 0) + words[last] - words[first]
+                self.linked[path] = self.linked.get(path, 0.0) + linked[last] - linked[first]
+        self._find_cards(cut)
+
+    def _find_cards(self, cut: Cut) -> None:
+        """For each path the outermost one around it that repeats."""
+        cards, counts = self.cards, self.counts
+        for element in cut.containers:
+            path = element.path
+            if path not in cards and element.parent is not None:
+                card = cards.get(element.parent.path, 0)
+                cards[path] = card or (path if counts.get(path, 0) > 2 else 0)
+
+    def of(self, element: Element) -> tuple[float, ...]:
+        found = self.known.get(element.path)
+        if found is None:
+            found = self.known[element.path] = self._of(element.path)
+        return found
+
+    def _of(self, path: int) -> tuple[float, ...]:
+        same, same_words = self.counts.get(path, 1), self.words.get(path, 0)
+        card = self.cards.get(path) or path
+        count, words = self.counts.get(card, 1), self.words.get(card, 0)
+        return (
+            same,
+            same_words,
+            same_words / self.sums.all_words,
+            same_words / same,
+            count,
+            words / count,
+            words / self.sums.all_words,
+            self.linked.get(card, 0.0) / (words or 1),
+        )
+
+
+def heaviest(cut: Cut, sums: Sums, share: float) -> Element | None:
+    """The smallest element that holds this share of the long text."""
+    enough = share * sums.all_long
+    longs = sums.longs
+    best = None
+    for element in cut.containers:
+        if longs[element.last] - longs[element.first] >= enough:
+            best = element
+    return best
+
+
+def place(element: Element, main: Element | None) -> int:
+    """Where an element stands to another: before it, inside, around or after it."""
+    if main is None:
+        return 3
+    if element.last <= main.first:
+        return 0
+    if element.first >= main.last:
+        return 4
+    return 2 if element.first >= main.first and element.last <= main.last else 3
+
+
+def whole(cut: Cut, sums: Sums, groups: Groups) -> tuple[float, ...]:
+    """The page as a whole."""
+    count = len(cut.texts) or 1
+    tags = Counter(element.tag for element in cut.elements)
+    headings = sum(tags[f"h{level}"] for level in range(1, 7))
+    longs = [length for length in sums.long if length]
+    flags = [element.flags for element in cut.elements]
+    cards = max(
+        (path for path, often in groups.counts.items() if often > 3),
+        key=groups.words.__getitem__,
+        default=None,
+    )
+    return (
+        count,
+        sums.all_words,
+        sums.all_long / sums.all_words,
+        sums.linked[-1] / sums.all_words,
+        len(longs),
+        sum(longs) / (len(longs) or 1),
+        max(longs, default=0),
+        headings / count,
+        tags["h1"],
+        tags["li"] / count,
+        (tags["td"] + tags["th"]) / count,
+        tags["p"] / count,
+        tags["pre"] / count,
+        sum(1 for flag in flags if flag & ARTICLE) / count,
+        sum(1 for flag in flags if flag & MAIN) / count,
+        sum(1 for element in cut.containers if element.tag == "article"),
+        sum(1 for text in cut.texts if "$" in text or "€" in text or "£" in text) / count,
+        groups.counts[cards] if cards else 0,
+        groups.words[cards] / sums.all_words if cards else 0.0,
+        groups.linked[cards] / (groups.words[cards] or 1) if cards else 0.0,
+        sum(1 for flag in flags if flag & FORM) / count,
+        sum(1 for text in cut.texts if text[-1:] == "?") / count,
+    )
+
+
+WHOLE = _listed(
+    "all-runs all-words all-long all-linked long-runs long-mean long-most headings h1s items cells paragraphs"
+    " codes articled mained articles prices cards cards-share cards-linked formed asked"
+)
+KINDS = _listed("article documentation service forum listing product collection")
+PAGE = (*SIGNS, *WHOLE)
+NAMES = (*OWN, *AROUND, *INSIDE, SIGNS[-1], *WHOLE, *[f"kind-{kind}" for kind in KINDS])

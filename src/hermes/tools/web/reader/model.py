@@ -1,0 +1,136 @@
+"""What was learnt from labelled pages: weights of names and words, and trees over the features of a run.
+
+The file beside this one holds it all; `make train-reader` makes it. The trees are turned into one
+expression when they are first needed, for Python runs that many times faster than a walk over nodes.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from math import exp
+
+import msgspec
+
+from hermes.tools.web.reader.features import PAGE
+from hermes.tools.web.reader.wording import name_tokens, word_tokens
+
+UNIT = 32
+"""Weights and leaves are kept as whole numbers of this fraction: a byte or two each."""
+LEAF_UNIT = 1000
+MOST_REMEMBERED = 20_000
+
+_FILE = os.path.join(os.path.dirname(__file__), "model.bin")
+
+Tree = tuple[float, ...]
+"""Pairs, left before right: a feature and the most it may be to go left, or -1 and the value of a leaf."""
+
+
+class Weights(msgspec.Struct, frozen=True, array_like=True):
+    """The model as it is stored."""
+
+    provenance: str
+    features: tuple[str, ...]
+    names: Mapping[str, tuple[int, int]]
+    """How much a part of a class or an id speaks for content: near to a run, and far above it."""
+    words: Mapping[str, int]
+    headings: Mapping[str, int]
+    trees: tuple[Tree, ...]
+    """Over the features of a run: what speaks for keeping it."""
+    quick: int
+    """How many of the trees tell the hopeless runs, which the others need not see."""
+    least: int
+    """What those trees must give together for the others to be asked."""
+    kinds: tuple[tuple[Tree, ...], ...]
+    """Over the features of a page: what speaks for each kind."""
+
+
+class Model:
+    """Weighs names, words and runs."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.features = weights.features
+        self.provenance = weights.provenance
+        count = len(weights.features)
+        self._first = _compiled("{}", count, weights.trees[: weights.quick])
+        self._rest = _compiled("{}", count, weights.trees[weights.quick :])
+        self._least = weights.least
+        self._kinds = [_compiled("exp(({})/unit)", len(PAGE), trees) for trees in weights.kinds]
+        self._names = {name: (near / UNIT, far / UNIT) for name, (near, far) in weights.names.items()}
+        self._words = {word: weight / UNIT for word, weight in weights.words.items()}
+        self._headings = {word: weight / UNIT for word, weight in weights.headings.items()}
+        self._known: dict[str, tuple[float, float]] = {}
+
+    def names(self, text: str) -> tuple[float, float]:
+        """What a class or an id says of the text near below it, and of that farther down."""
+        found = self._known.get(text)
+        if found is None:
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            near = far = 0.0
+            for token in name_tokens(text):
+                weight = self._names.get(token)
+                if weight is not None:
+                    near += weight[0]
+                    far += weight[1]
+            found = self._known[text] = (near, far)
+        return found
+
+    def odds(self, table: Sequence[Sequence[float]]) -> list[float]:
+        """The probability of each run to be wanted, from its features in columns."""
+        first, rest, least = self._first, self._rest, self._least
+        found = []
+        for row in zip(*table, strict=True):
+            weight = first(*row)
+            if weight >= least:
+                weight += rest(*row)
+            found.append(1 / (1 + exp(-weight / LEAF_UNIT)))
+        return found
+
+    def kinds(self, page: Sequence[float]) -> list[float]:
+        """The probability of each kind of page."""
+        weights = [kind(*page) for kind in self._kinds]
+        total = sum(weights)
+        return [weight / total for weight in weights]
+
+    def words(self, text: str) -> float:
+        """What the first words of a text say of it."""
+        return _weighed(text, self._words)
+
+    def heading(self, text: str) -> float:
+        """What a heading says of the text below it."""
+        return _weighed(text, self._headings)
+
+
+def _weighed(text: str, weights: Mapping[str, float]) -> float:
+    total = 0.0
+    for token in word_tokens(text):
+        if token in weights:
+            total += weights[token]
+    return total
+
+
+@cache
+def model() -> Model:
+    """The model of this package, read once."""
+    with open(_FILE, "rb") as file:
+        return Model(msgspec.msgpack.decode(file.read(), type=Weights))
+
+
+def _compiled(form: str, count: int, trees: Sequence[Tree]) -> Callable[..., float]:
+    """Trees as one function of so many features: their sum, put into a formula."""
+    arguments = ",".join(f"x{index}" for index in range(count))
+    source = f"lambda {arguments}: {form.format('+'.join(map(_expression, trees)) or '0')}"
+    found: Callable[..., float] = eval(source, {"exp": exp, "unit": LEAF_UNIT})  # noqa: S307 - our own numbers
+    return found
+
+
+def _expression(tree: Tree) -> str:
+    return _subtree(iter(tree))
+
+
+def _subtree(numbers: Iterator[float]) -> str:
+    feature, value = int(next(numbers)), next(numbers)
+    if feature < 0:
+        return f"{value:.0f}"
+    left = _subtree(numbers)
+    return f"({left} if x{feature}<={value:.6g} else {_subtree(numbers)})"

@@ -1,0 +1,59 @@
+"""The shipped model fits the code, and is small."""
+
+import os
+import pickle
+
+import pytest
+
+from hermes.tools.web.reader import model as model_module
+from hermes.tools.web.reader.choose import expected, threshold
+from hermes.tools.web.reader.features import KINDS, NAMES, PAGE
+from hermes.tools.web.reader.html import read_html
+from hermes.tools.web.reader.model import model
+from hermes.tools.web.reader.wording import name_tokens, word_tokens
+
+
+def test_the_model_was_trained_on_the_features_that_are_computed():
+    assert model().features == NAMES
+    assert len(set(NAMES)) == len(NAMES)
+    assert "labelled pages" in model().provenance
+
+
+def test_model_and_code_are_small():
+    folder = os.path.dirname(model_module.__file__)
+    files = [name for name in os.listdir(folder) if name.endswith((".py", ".bin"))]
+    assert sum(os.path.getsize(os.path.join(folder, name)) for name in files) < 200_000
+
+
+def test_kinds_are_probabilities():
+    kinds = model().kinds([0.0] * len(PAGE))
+    assert len(kinds) == len(KINDS)
+    assert sum(kinds) == pytest.approx(1)
+
+
+def test_names_and_words_are_taken_apart():
+    assert name_tokens("siteFooter main-nav__item HTMLBox2") == [
+        "site",
+        "footer",
+        "main",
+        "nav",
+        "item",
+        "html",
+        "box",
+    ]
+    assert word_tokens("Share this!") == ["share", "this", "^share", "=share this"]
+    assert word_tokens("12 comments so far, and more to come here")[:2] == ["0", "comments"]
+    assert word_tokens("") == []
+
+
+def test_the_threshold_follows_the_expected_match():
+    assert expected([10, 10], [1.0, 0.0]) == pytest.approx(1.0)
+    assert expected([], []) == 0.0
+    assert threshold(1.0) == 0.5
+    assert threshold(0.1) == 0.2
+
+
+def test_the_reader_can_be_sent_to_a_worker():
+    assert pickle.loads(pickle.dumps(read_html)) is read_html
+    page = read_html("<title>t</title><p>x")
+    assert pickle.loads(pickle.dumps(page)) == page
