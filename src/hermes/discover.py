@@ -174,7 +174,7 @@ def entry_points(group: str) -> dict[str, str]:
     for folder in dict.fromkeys(sys.path):
         if _is_working_folder(folder):
             continue
-        for text in _metadata(folder):
+        for text in _metadata(folder, _last_change(folder)):
             if heading in text:
                 found = dict(_entries(text.decode(errors="replace"), group)) | found
     return found
@@ -187,7 +187,16 @@ def _is_working_folder(path: str) -> bool:
         return not path
 
 
-def _metadata(folder: str) -> list[bytes]:
+def _last_change(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
+
+
+@cache
+def _metadata(folder: str, _changed: int) -> list[bytes]:
+    """What the packages of a folder offer; read once, until one is added or taken away."""
     try:
         packages = [entry for entry in os.listdir(folder) if entry.endswith((".dist-info", ".egg-info"))]
     except OSError:
