@@ -8,6 +8,7 @@ from hermes.cli._explain import explain
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
+from hermes.tools.web.kernel import MOST_URLS
 
 
 @click.command()
@@ -22,6 +23,9 @@ def command(
     """Read pages with the configured backend and print them as Markdown."""
     if is_explained:
         return explain(urls, as_json)
+    if len(urls) > MOST_URLS:
+        left = len(urls) - MOST_URLS
+        border().say(f"warning: {MOST_URLS} pages are read at a time: the other {left} were not")
     config = read_settings({"web.extract_backend": backend or None})
     outcome = run_in_loop(web_extract([storable(url) for url in urls], char_limit, config))
     pages = outcome["results"]

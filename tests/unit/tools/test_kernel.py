@@ -229,6 +229,12 @@ async def test_an_address_with_a_key_is_refused_alone_and_never_sent():
     assert backend.asked == [("https://a/",)]
 
 
+async def test_a_row_of_a_megabyte_is_clipped():
+    outcome = await kernel([row(title="t" * 10**6, description="d" * 10**6)])[0].search("q")
+    assert (len(outcome.rows[0].title), len(outcome.rows[0].description)) == (500, 20_000)
+    assert outcome.rows[0].title.endswith("…")
+
+
 async def test_pages_of_blocked_sites_are_not_asked_for():
     web, backend = kernel(gate=Gate(rules=(("bad.example", "config"),)))
     [page] = (await web.extract(["https://www.bad.example/x"])).pages

@@ -197,3 +197,9 @@ def test_setup_warns_when_a_package_is_missing(hermes, monkeypatch):
     code, _, err = hermes("tools", "setup", "ddgs")
     assert code == 0
     assert "warning: DuckDuckGo lacks what it runs on" in err
+
+
+def test_pages_that_are_too_many_are_told_of(hermes):
+    _, out, err = hermes("extract", *(f"hermes://docs/none-{n}.md" for n in range(7)), "--json")
+    assert len(json.loads(out)["results"]) == 5
+    assert "5 pages are read at a time: the other 2 were not" in err

@@ -23,6 +23,9 @@ MOST_RESULTS = 100
 MOST_URLS = 5
 DEFAULT_BUDGET = 15_000
 COMPRESS_FLOOR = 5_000
+LONGEST_TITLE = 500
+LONGEST_TEXT = 20_000
+"""Characters of a description: more is a page in disguise, and pages are read with their own budget."""
 ANSWER_TITLE = "Search Answer"
 
 Log = Callable[[str, Callable[[], dict[str, Any]]], None]
@@ -333,4 +336,12 @@ def _problem(row: SearchRow, schemes: Sequence[str], query: Query) -> str:
 
 
 def _numbered(row: SearchRow, position: int) -> FoundRow:
-    return FoundRow(row.title or "", row.url, row.description or "", position, row.date or "")
+    title, description = (
+        _clipped(row.title or "", LONGEST_TITLE),
+        _clipped(row.description or "", LONGEST_TEXT),
+    )
+    return FoundRow(title, row.url, description, position, row.date or "")
+
+
+def _clipped(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
