@@ -79,6 +79,7 @@ class ScriptedServer:
         self._reads = reads
         self._tls = tls
         self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: list[asyncio.StreamWriter] = []
 
     @property
     def url(self) -> str:
@@ -98,12 +99,17 @@ class ScriptedServer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:  # one whose client does not read would stay open beyond the test
+            writer.transport.abort()
+        for _ in range(_STEPS_TO_BE_SERVED):
+            await asyncio.sleep(0)
         await self._server.wait_closed()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        self._writers.append(writer)
         self.connections += 1
         try:
             await self._serve(reader, writer)

@@ -121,8 +121,13 @@ async def cancelled(box, folder, command):
     ],
 )
 async def test_cancelling_ends_everything_at_once(box, folder, command):
-    assert await cancelled(box, folder, command) < 0.5
-    assert await gone(int((folder / "pid").read_text()))
+    for _ in range(3):  # a machine that is busy elsewhere may be late once, not always
+        seconds = await cancelled(box, folder, command)
+        assert await gone(int((folder / "pid").read_text()))
+        if seconds < 0.5:
+            return
+        (folder / "pid").unlink()
+    raise AssertionError(f"it took {seconds:.2f} seconds")
 
 
 async def test_a_child_in_the_background_does_not_hold_the_shell(run, folder):
