@@ -35,7 +35,7 @@ def parse(address: str) -> Target:
             raise ValueError
         origin = str(url.origin()).lower()
         (url.raw_host or "").encode("idna")  # what a lookup does first; a name it cannot take is no name
-    except ValueError:
+    except (ValueError, IndexError):  # the second is how yarl stumbles over `[]@`
         raise NetError("the URL has no valid scheme, host and port") from None
     if url.scheme not in _SCHEMES:
         raise NetError(f"`{url.scheme}` URLs cannot be requested", hint="use http or https")

@@ -49,5 +49,9 @@ class Ledger:
         if not os.path.exists(self._path):
             os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
         database = sqlite3.connect(self._path, timeout=_BUSY)
-        database.execute(_TABLE)
+        try:
+            database.execute(_TABLE)
+        except sqlite3.Error:
+            database.close()
+            raise
         return database
