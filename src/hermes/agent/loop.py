@@ -70,13 +70,11 @@ class Turn:
         self._conversation = conversation
         self._means = means
         self._emit_event = emit
-        session = conversation.session_id
-        self._occasion = Occasion(
-            session_id=session,
-            task_id=session,
-            turn_id=f"{session}:{session}:{make_id()}",
-            platform=means.platform,
+        self._occasion = Occasion.of(
+            conversation.session_id,
+            means.platform,
             history=lambda: conversation.history,
+            make_id=make_id,
         )
         self._hooks = TurnHooks(
             means.hooks, self._occasion, lambda: self._calls.chain.endpoint.model, means.spill

@@ -1,12 +1,13 @@
 """What a call is made for: the ids that plugins and logs know it by."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from hermes.messages import Message
-from hermes.protocols import Endpoint
+from hermes.messages import Message, ToolCall
+from hermes.protocols import CallIds, Endpoint
 
 
 class Occasion:
@@ -30,6 +31,21 @@ class Occasion:
         self.history = history
         self.calls = 0
 
+    @classmethod
+    def of(
+        cls,
+        session_id: str,
+        platform: str,
+        *,
+        history: Callable[[], tuple[Message, ...]] = tuple,
+        make_id: Callable[[], str] = lambda: os.urandom(4).hex(),
+    ) -> "Occasion":
+        """A new turn of a session, which is its own task."""
+        turn_id = f"{session_id}:{session_id}:{make_id()}"
+        return cls(
+            session_id=session_id, task_id=session_id, turn_id=turn_id, platform=platform, history=history
+        )
+
     def next_call(self) -> int:
         """The number of the call that is about to be made."""
         self.calls += 1
@@ -45,6 +61,10 @@ class Occasion:
 
     def ids(self) -> dict[str, str]:
         return {"task_id": self.task_id, "turn_id": self.turn_id, "session_id": self.session_id}
+
+    def call_ids(self, call: ToolCall) -> CallIds:
+        """A tool call of the response that came last."""
+        return CallIds(tool_call_id=call.id or "", api_request_id=self.api_request_id, **self.ids())
 
     def context(self, attempt: "Attempt") -> dict[str, Any]:
         """An attempt as middleware knows it."""

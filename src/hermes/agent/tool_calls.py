@@ -26,7 +26,7 @@ from hermes.errors import Block, HermesError, ToolError
 from hermes.events import ToolFinished, ToolProgress, ToolStarted
 from hermes.hooks import Rewritten
 from hermes.messages import BadArguments, ToolCall
-from hermes.protocols import CallIds, Concern, ToolResult, current_call, progress
+from hermes.protocols import Concern, ToolResult, current_call, progress
 
 LONGEST_RESULT = 100_000
 """Characters of a result that the model reads."""
@@ -148,7 +148,9 @@ class ToolRunner:
         concern = self._concern(call, rewritten.payload)
         if said.asks:
             concern = escalated(call.name, rewritten.payload, said.message, said.rule_key, concern)
-        refused = await self._approvals.judge(call.name, rewritten.payload, concern, self._ids(call))
+        refused = await self._approvals.judge(
+            call.name, rewritten.payload, concern, self._occasion.call_ids(call)
+        )
         return msgspec.structs.replace(ready, concern=concern, refused=_refusal(refused))
 
     def _concern(self, call: ToolCall, arguments: dict[str, Any]) -> Concern | None:
@@ -224,7 +226,7 @@ class ToolRunner:
             return brought[-1].text
 
         told = progress.set(lambda text: self._emit(ToolProgress(call.id or "", call.name, text)))
-        current_call.set(self._ids(call))
+        current_call.set(self._occasion.call_ids(call))
         try:
             value = await self._hooks.run(call, ready.rewritten, base)
         except Block as block:
@@ -251,17 +253,13 @@ class ToolRunner:
         self, ready: Ready, arguments: dict[str, Any]
     ) -> tuple[Refusal | None, Concern | None, dict[str, Any]]:
         """Whether the arguments that reach the tool may be used: others than those judged are judged anew."""
-        name = ready.call.name
-        if digest(name, arguments) == digest(name, ready.rewritten.payload):
-            return None, ready.concern, ready.rewritten.payload
+        name, judged = ready.call.name, ready.rewritten.payload
+        if arguments is judged or digest(name, arguments) == digest(name, judged):
+            return None, ready.concern, judged
         fitted = self._tools.fit(name, arguments)
         concern = self._concern(ready.call, fitted)
-        refused = await self._approvals.judge(name, fitted, concern, self._ids(ready.call))
+        refused = await self._approvals.judge(name, fitted, concern, self._occasion.call_ids(ready.call))
         return _refusal(refused), concern, fitted
-
-    def _ids(self, call: ToolCall) -> CallIds:
-        ids = self._occasion.ids()
-        return CallIds(tool_call_id=call.id or "", api_request_id=self._occasion.api_request_id, **ids)
 
     async def _say_goodbye(self) -> None:
         """Tell of the calls that an interrupt ended, but do not let it wait."""
@@ -297,9 +295,9 @@ def _outcome(value: Any, brought: ToolResult | None) -> Refusal:
     if brought is not None and text == brought.text:
         result = brought
     elif brought is not None:
-        result = msgspec.structs.replace(brought, text=text, is_error=_is_error(text))
+        result = msgspec.structs.replace(brought, text=text, is_error=tells_error(text))
     else:
-        result = ToolResult(text=text, is_error=_is_error(text), trusted=False, served_by="plugin")
+        result = ToolResult(text=text, is_error=tells_error(text), trusted=False, served_by="plugin")
     if not result.is_error:
         return Refusal(result, Ended())
     return Refusal(result, Ended(status="error", error_type="tool_error", error_message=text[:500]))
@@ -314,7 +312,7 @@ def _as_text(value: Any) -> str:
         return str(value)
 
 
-def _is_error(text: str) -> bool:
+def tells_error(text: str) -> bool:
     """Whether a result says of itself, as JSON, that something went wrong."""
     try:
         value = msgspec.json.decode(text)

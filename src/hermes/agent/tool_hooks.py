@@ -40,12 +40,7 @@ class ToolHooks:
         self._occasion = occasion
 
     def context(self, call: ToolCall) -> dict[str, Any]:
-        return {
-            "tool_name": call.name,
-            **self._occasion.ids(),
-            "tool_call_id": call.id or "",
-            "api_request_id": self._occasion.api_request_id,
-        }
+        return {"tool_name": call.name, **msgspec.structs.asdict(self._occasion.call_ids(call))}
 
     async def rewritten(self, call: ToolCall, arguments: dict[str, Any]) -> Rewritten:
         return await self._hooks.apply_request("tool_request", arguments, self.context(call))

@@ -102,10 +102,11 @@ class TurnHooks:
         await self._hooks.emit_too_late("on_session_finalize", self._session)
 
     def _session(self) -> dict[str, Any]:
-        return {**self._occasion.ids(), **self._told()}
-
-    def _told(self) -> dict[str, Any]:
-        return {"model": self._model(), "platform": self._occasion.platform}
+        return {
+            **self._occasion.ids(),
+            "model": self._model(),
+            "platform": self._occasion.platform,
+        }
 
     def _history(self) -> list[dict[str, Any]]:
         return [as_dict(message) for message in self._occasion.history()]

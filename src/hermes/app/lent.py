@@ -97,13 +97,7 @@ class Lent:
         return True
 
     def _occasion(self) -> Occasion:
-        session = self._session_id
-        return Occasion(
-            session_id=session,
-            task_id=session,
-            turn_id=f"{session}:{session}:{secrets.token_hex(4)}",
-            platform=self._means.platform,
-        )
+        return Occasion.of(self._session_id, self._means.platform)
 
 
 @contextmanager

@@ -1,18 +1,15 @@
 """Names of hosts, looked up in threads that nobody waits for."""
 
-import asyncio
 import os
 import socket
-import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import Any
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-_NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
+from hermes.threads import in_thread
 
-Found = Sequence[tuple[Any, ...]]
+_NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 
 class Resolver(AbstractResolver):
@@ -25,9 +22,13 @@ class Resolver(AbstractResolver):
     ) -> list[ResolveResult]:
         # Windows finds no `localhost` among the addresses of a machine without a network.
         flags = 0 if host == "localhost" and os.name == "nt" else socket.AI_ADDRCONFIG
-        found = await _in_background(
-            lambda: socket.getaddrinfo(host, port, family, socket.SOCK_STREAM, 0, flags)
-        )
+        found: Sequence[tuple[Any, ...]]
+        try:
+            found = await in_thread(
+                lambda: socket.getaddrinfo(host, port, family, socket.SOCK_STREAM, 0, flags)
+            )
+        except UnicodeError as error:
+            raise OSError(str(error)) from error
         return [
             ResolveResult(
                 hostname=host,
@@ -48,30 +49,3 @@ def _written(address: Sequence[Any]) -> str:
     """An address in figures, with the interface that it is on where that matters."""
     is_on_interface = len(address) == 4 and address[3]
     return f"{address[0].partition('%')[0]}%{address[3]}" if is_on_interface else str(address[0])
-
-
-async def _in_background(look_up: Callable[[], Found]) -> Found:
-    loop = asyncio.get_running_loop()
-    found: asyncio.Future[Found] = loop.create_future()
-
-    def tell(result: Found | OSError) -> None:
-        if found.done():
-            return
-        if isinstance(result, OSError):
-            found.set_exception(result)
-        else:
-            found.set_result(result)
-
-    def work() -> None:
-        result: Found | OSError
-        try:
-            result = look_up()
-        except OSError as error:
-            result = error
-        except UnicodeError as error:
-            result = OSError(str(error))
-        with suppress(RuntimeError):  # the loop has ended, and with it who asked
-            loop.call_soon_threadsafe(tell, result)
-
-    threading.Thread(target=work, daemon=True).start()
-    return await found

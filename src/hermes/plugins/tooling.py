@@ -6,10 +6,11 @@ from typing import Any, Protocol
 
 import msgspec
 
+from hermes.agent.tool_calls import tells_error
 from hermes.errors import HermesError
 from hermes.protocols import Effect, ToolResult, ToolSpec, current_call
+from hermes.threads import in_thread
 from hermes.tools.base import Tool, as_json, failure
-from hermes.tools.web.threads import in_thread
 
 Handler = Callable[..., Any]
 
@@ -84,7 +85,7 @@ def _result(answer: Any, *, trusted: bool) -> ToolResult:
     if isinstance(answer, ToolResult):
         return answer
     text = answer if isinstance(answer, str) else "" if answer is None else _json(answer)
-    return ToolResult(text=text, is_error=_tells_error(text), trusted=trusted)
+    return ToolResult(text=text, is_error=tells_error(text), trusted=trusted)
 
 
 def _json(answer: Any) -> str:
@@ -92,17 +93,6 @@ def _json(answer: Any) -> str:
         return as_json(answer)
     except (TypeError, ValueError):
         return str(answer)
-
-
-def _tells_error(text: str) -> bool:
-    """Whether a result is JSON that holds an error, which is how tools say that they failed."""
-    if not text.lstrip().startswith("{"):
-        return False
-    try:
-        value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return False
-    return isinstance(value, dict) and bool(value.get("error"))
 
 
 def _told(schema: Mapping[str, Any]) -> Mapping[str, Any]:

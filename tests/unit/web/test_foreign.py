@@ -7,9 +7,9 @@ import pytest
 
 from hermes.errors import BackendDown, WebError
 from hermes.protocols import Query
+from hermes.threads import in_thread
 from hermes.tools.web import foreign
 from hermes.tools.web.select import Backends
-from hermes.tools.web.threads import in_thread
 
 ROWS = {
     "success": True,

@@ -9,8 +9,8 @@ from typing import Any
 
 from hermes.errors import BackendDown, WebError
 from hermes.protocols import Document, Filter, Found, Query, SearchRow
+from hermes.threads import in_thread
 from hermes.tools.web.backends.base import Backend, at, first_text, items, text
-from hermes.tools.web.threads import in_thread
 
 WITHIN = 90.0
 """Seconds that a call of a provider may take."""

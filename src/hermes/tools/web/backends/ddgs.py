@@ -6,6 +6,7 @@ from typing import Any
 from hermes import discover
 from hermes.errors import BackendDown, BackendSpent, NotConfigured, WebError
 from hermes.protocols import Document, Filter, Found, Query, SearchRow
+from hermes.threads import in_thread
 from hermes.tools.web.backends.base import (
     Backend,
     Option,
@@ -17,7 +18,6 @@ from hermes.tools.web.backends.base import (
     unknown_topic,
     with_operators,
 )
-from hermes.tools.web.threads import in_thread
 
 PACKAGE = "ddgs"
 SECONDS_PER_REQUEST = 10
