@@ -16,10 +16,11 @@ from hermes.hooks.registration import Breaker, Options, Registration
 Warn = Callable[[str], None]
 
 Fence = Callable[[], Callable[[], None]]
-"""Asked before a callback; what it gives is called after it, and does not return in a process it forked."""
+"""Asked before callbacks; what it gives is called after each, and does not return in a process it forked."""
 
 
 _KEPT_TIMES = 256
+_UNCOUNTED = 256
 _MOST_ABANDONED = 3
 _BINDABLE = (
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -56,7 +57,6 @@ class Callee:
         timeout: float,
         clock: Callable[[], float],
         warn: Warn,
-        fence: Fence = lambda: lambda: None,
     ) -> None:
         self.plugin = registration.plugin
         self.kind = registration.kind
@@ -67,33 +67,34 @@ class Callee:
         self.timeout = registration.options.timeout or timeout
         self.is_async = _is_async(registration.callback)
         self.is_closed = self.options.policy or self.options.on_error == "closed"
+        self.shares_a_thread = not self.is_async and not self.is_closed and self.options.timeout is None
+        """Whether it may run beneath another one's frame: not where its own end must be certain."""
         self.abandoned = 0
         self._takes = _parameters(registration.callback)
         self._clock = clock
         self._warn = warn
-        self._fence = fence
-        self.still_here = fence()
         self._warned: set[str] = set()
         self._lock = threading.RLock()
         self._circuit = Circuit(self.options.breaker, clock)
         self._counts = {"calls": 0, "errors": 0, "timeouts": 0, "skips": 0, "ignored": 0}
         self._times: deque[float] = deque(maxlen=_KEPT_TIMES)
+        # One step puts a time in here, so that no call waits for a lock.
+        self._uncounted: list[float] = []
         self._check_signature()
 
     @property
     def title(self) -> str:
         return f"{self.plugin}:{self.name}"
 
-    @property
-    def shares_a_thread(self) -> bool:
-        """Whether it may run beneath another one's frame: not where its own end must be certain."""
-        return not self.is_async and not self.is_closed and self.options.timeout is None
-
     def takes_part(self, context: Mapping[str, Any]) -> bool:
-        """Whether it is called this time: it wants to, and is not left out."""
-        if self.options.when is None and self._circuit.is_closed:
-            return True
-        return self.wants(context) and not self.is_left_out()
+        """Whether it is called now: it wants to, and is not left out. One that says yes is to be called."""
+        if self._circuit.opened_at is None:
+            return self.options.when is None or self.wants(context)
+        if not self.wants(context) or self.is_left_out():
+            return False
+        with self._lock:
+            self._circuit.begin()
+        return True
 
     def wants(self, context: Mapping[str, Any]) -> bool:
         """Whether it is called this time; one that says so by raising is not, or closes the way."""
@@ -112,7 +113,7 @@ class Callee:
 
     def is_left_out(self) -> bool:
         """Whether it failed too often lately; one that must not be passed over raises `Block` instead."""
-        if self._circuit.is_closed:
+        if self._circuit.opened_at is None:
             return False
         with self._lock:
             if self._circuit.allows():
@@ -131,21 +132,21 @@ class Callee:
             return arguments
         return {name: value for name, value in arguments.items() if name in self._takes}
 
-    def began(self) -> None:
-        self.still_here = self._fence()
-        if not self._circuit.is_closed:
-            with self._lock:
-                self._circuit.begin()
-
     def ended(self, seconds: float) -> None:
         """Count a call that came to its own end."""
-        self.still_here()
+        self._uncounted.append(seconds)
+        if len(self._uncounted) >= _UNCOUNTED:
+            self._count_calls()
+
+    def _count_calls(self) -> None:
         with self._lock:
-            self._counts["calls"] += 1
-            self._times.append(seconds)
+            times = self._uncounted[:]
+            del self._uncounted[: len(times)]
+            self._counts["calls"] += len(times)
+            self._times.extend(times)
 
     def succeeded(self) -> None:
-        if not self._circuit.is_closed:
+        if self._circuit.opened_at is not None:
             with self._lock:
                 self._circuit.succeeded()
 
@@ -188,6 +189,7 @@ class Callee:
         return Block(words, code="plugin_failed").by(self.plugin, self.name)
 
     def tally(self) -> Tally:
+        self._count_calls()
         times = sorted(self._times) or [0.0]
         return Tally(
             plugin=self.plugin,
@@ -220,39 +222,35 @@ class Callee:
 class Circuit:
     """Opens after so many failures within a window; after a while one call may show that all is well."""
 
-    __slots__ = ("_breaker", "_clock", "_failures", "_opened_at", "_probing")
+    __slots__ = ("_breaker", "_clock", "_failures", "_probing", "opened_at")
 
     def __init__(self, breaker: Breaker | None, clock: Callable[[], float]) -> None:
         self._breaker = breaker
         self._clock = clock
         self._failures: deque[float] = deque(maxlen=breaker.failures if breaker else 1)
-        self._opened_at: float | None = None
+        self.opened_at: float | None = None
+        """None while all is well; asked before every call, so without a lock."""
         self._probing = False
 
     @property
-    def is_closed(self) -> bool:
-        """Whether all is well; asked before every call, so without a lock."""
-        return self._opened_at is None
-
-    @property
     def state(self) -> str:
-        if self.is_closed:
+        if self.opened_at is None:
             return "closed"
         return "half-open" if self._probing else "open"
 
     def allows(self) -> bool:
-        if self._opened_at is None:
+        if self.opened_at is None:
             return True
         breaker = self._breaker or Breaker()
-        return not self._probing and self._clock() - self._opened_at >= breaker.cooldown
+        return not self._probing and self._clock() - self.opened_at >= breaker.cooldown
 
     def begin(self) -> None:
         """A call is made: after a while of none, it is the one that shows how it is."""
-        self._probing = self._opened_at is not None
+        self._probing = self.opened_at is not None
 
     def succeeded(self) -> None:
-        if self._opened_at is not None:
-            self._opened_at, self._probing = None, False
+        if self.opened_at is not None:
+            self.opened_at, self._probing = None, False
             self._failures.clear()
 
     def failed(self) -> bool:
@@ -263,13 +261,13 @@ class Circuit:
         self._failures.append(now)
         is_full = len(self._failures) == self._breaker.failures
         if self._probing or (is_full and now - self._failures[0] <= self._breaker.window):
-            was_closed = self._opened_at is None
+            was_closed = self.opened_at is None
             self.open()
             return was_closed
         return False
 
     def open(self) -> None:
-        self._opened_at, self._probing = self._clock(), False
+        self.opened_at, self._probing = self._clock(), False
 
 
 def _name_of(callback: Callable[..., Any]) -> str:

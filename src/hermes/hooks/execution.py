@@ -6,7 +6,7 @@ from typing import Any
 
 from hermes.errors import Block, NextCallMisused
 from hermes.hooks.callee import Callee
-from hermes.hooks.copying import copied
+from hermes.hooks.copying import copied, copier
 from hermes.hooks.names import MIDDLEWARE_SCHEMA, OBSERVER_SCHEMA, PAYLOADS
 from hermes.hooks.threads import Left, Raised, Stay
 from hermes.hooks.watch import Watch
@@ -27,47 +27,43 @@ _HOW_OFTEN = "register with `max_calls=` to try again"
 class Frame:
     """One callback around one call: its way on, its time, and what came of both."""
 
-    __slots__ = (
-        "_at_work", "_clock", "_error", "_is_open", "_own", "_result", "_since", "_uses", "callee", "given",
-        "incoming", "index", "is_expired", "stay", "task",
-    )  # fmt: skip
+    stay: Stay | None = None
+    task: asyncio.Task[Any] | None = None
+    is_expired = False
+    _is_open = True
+    _uses = 0
+    _result: Any = _NOT_DONE
+    _error: BaseException | None = None
+    _own = 0.0
 
     def __init__(self, callee: Callee, index: int, incoming: Payload, clock: Callable[[], float]) -> None:
         self.callee = callee
         self.index = index
         self.incoming = incoming
         self.given = copied(incoming)
-        callee.began()
-        self.stay: Stay | None = None
-        self.task: asyncio.Task[Any] | None = None
-        self.is_expired = False
         # Held while the callback is at work; taking it is one step, so that of two threads one has it.
         self._at_work = [True]
         self._clock = clock
-        self._is_open = True
-        self._uses = 0
-        self._result: Any = _NOT_DONE
-        self._error: BaseException | None = None
-        self._own = 0.0
         self._since = clock()
 
     def enter(self, payload: object) -> Payload:
         """The way on: what to do it with. Refused when it was used up, or after the callback's end."""
-        self.callee.still_here()
+        callee = self.callee
         if not self._take():
-            raise NextCallMisused(_TOO_LATE if not self._is_open else _AGAIN, hint=_HOW_OFTEN)
-        if self._uses >= self.callee.options.max_calls:
+            raise NextCallMisused(_AGAIN if self._is_open else _TOO_LATE, hint=_HOW_OFTEN)
+        if self._uses >= callee.options.max_calls:
             self._at_work.append(True)
             raise NextCallMisused(_AGAIN, hint=_HOW_OFTEN)
         self._uses += 1
         self._own += self._clock() - self._since
-        if payload is None:
-            return self.incoming if self.callee.observes else self.given
-        if self.callee.observes and payload != self.incoming:
-            self.callee.ignored("it may only observe, and its change had no effect")
+        if callee.observes:
+            if payload is not None and payload != self.incoming:
+                callee.ignored("it may only observe, and its change had no effect")
             return self.incoming
+        if payload is None:
+            return self.given
         if not isinstance(payload, dict):
-            self.callee.ignored("it passed on something that is no dict, and it was not used")
+            callee.ignored("it passed on something that is no dict, and it was not used")
             return self.incoming
         return payload
 
@@ -109,19 +105,20 @@ class Frame:
 
     def returned(self, value: Any) -> Any:
         """What a callback's return comes to."""
-        self._count()
+        self._end()
         if self._error is not None and _is_final(self._error):
             raise self._error
-        self.callee.succeeded()
-        if self.callee.observes:
+        callee = self.callee
+        callee.succeeded()
+        if callee.observes:
             return self._observed(value)
         if value is None and not self._uses:
-            self.callee.warn("it gave nothing and did not call on; is a `return` missing?")
+            callee.warn("it gave nothing and did not call on; is a `return` missing?")
         return value
 
     def raised(self, error: BaseException) -> Any:
         """What a callback's failure comes to: the result it hid, an error, or that all is still to do."""
-        self._count()
+        self._end()
         if isinstance(error, Block):
             raise error.by(self.callee.plugin, self.callee.name)
         if not isinstance(error, Exception):
@@ -154,7 +151,8 @@ class Frame:
             self.callee.ignored("it may only observe, and what it returned had no effect")
         return self._result
 
-    def _count(self) -> None:
+    def _end(self) -> None:
+        self.close()
         self.callee.ended(self._own + self._clock() - self._since)
 
 
@@ -170,10 +168,11 @@ class Execution:
         original: Payload,
         workers: Workers,
         clock: Callable[[], float],
+        still_here: Callable[[], None],
     ) -> None:
         self._callees = callees
         self._base = base
-        self._original = original
+        self._copy_original = copier(original)
         self._payload_name = PAYLOADS[kind]
         self._original_name = f"original_{self._payload_name}"
         self._context = context
@@ -184,6 +183,8 @@ class Execution:
         }
         self._workers = workers
         self._clock = clock
+        self._still_here = still_here
+        self._loop = asyncio.get_running_loop()
         self._watch: Watch[Frame] = Watch(min(callee.timeout for callee in callees), self._expire)
 
     async def run(self, payload: Payload) -> Any:
@@ -194,7 +195,10 @@ class Execution:
 
     def _rest(self, index: int, payload: Payload) -> Awaitable[Any]:
         """The rest of the chain, from this place on, to be awaited on the loop."""
-        index = self._next(index)
+        return self._at(self._next(index), payload)
+
+    def _at(self, index: int, payload: Payload) -> Awaitable[Any]:
+        """The chain at the place of one who takes part, or at its end."""
         if index == len(self._callees):
             return self._base(payload)
         frame = Frame(self._callees[index], index, payload, self._clock)
@@ -206,15 +210,14 @@ class Execution:
 
     def _next(self, index: int) -> int:
         """The place of the next callback that takes part."""
-        while index < len(self._callees):
-            callee = self._callees[index]
-            if callee.takes_part(self._context):
-                break
+        callees, end = self._callees, len(self._callees)
+        while index < end and not callees[index].takes_part(self._context):
             index += 1
         return index
 
     async def _awaited(self, frame: Frame) -> Any:
         async def next_call(payload: object = None) -> Any:
+            self._still_here()
             onward = frame.enter(payload)
             try:
                 return frame.came_back(await self._rest(frame.index + 1, onward))
@@ -222,17 +225,18 @@ class Execution:
                 frame.broke(error)
                 raise
 
-        frame.task = asyncio.current_task()
+        frame.task = asyncio.current_task(self._loop)
         self._watch.add(frame)
         try:
             value = await frame.callee.callback(**self._arguments(frame, next_call))
             if hasattr(value, "__await__"):
                 value = await value
         except BaseException as error:  # noqa: BLE001 - every outcome of a callback has its rule
+            self._still_here()
             frame.close()
             is_ours = frame.is_expired and _is_ours_to_stop(frame, error)
             return await self._settled(frame.without_it() if is_ours else frame.raised(error), frame)
-        frame.close()
+        self._still_here()
         if frame.is_expired and frame.task is not None:
             frame.task.uncancel()
         return frame.returned(value)
@@ -257,6 +261,7 @@ class Execution:
         """A callback that is not async, in its thread."""
 
         def next_call(payload: object = None) -> Any:
+            self._still_here()
             onward = frame.enter(payload)
             try:
                 return frame.came_back(self._onward(frame, onward, stay))
@@ -272,9 +277,9 @@ class Execution:
                 returned = value
                 value = stay.on_loop(lambda: returned)
         except BaseException as error:  # noqa: BLE001 - every outcome of a callback has its rule
-            frame.close()
+            self._still_here()
             return frame.raised(error)
-        frame.close()
+        self._still_here()
         return frame.returned(value)
 
     def _onward(self, above: Frame, payload: Payload, stay: Stay) -> Any:
@@ -287,7 +292,7 @@ class Execution:
         index = self._next(above.index + 1)
         is_end = index == len(self._callees)
         if is_end or above.callee.is_closed or not self._callees[index].shares_a_thread:
-            return stay.on_loop(lambda: self._rest(index, payload))
+            return stay.on_loop(lambda: self._at(index, payload))
         frame = Frame(self._callees[index], index, payload, self._clock)
         outcome = self._called(frame, stay)
         return self._onward(frame, payload, stay) if outcome is _NOT_DONE else outcome
@@ -295,7 +300,7 @@ class Execution:
     def _arguments(self, frame: Frame, next_call: Callable[..., Any]) -> dict[str, Any]:
         arguments = {**self._common, self._payload_name: frame.given, "next_call": next_call}
         if frame.callee.takes(self._original_name):
-            arguments[self._original_name] = copied(self._original)
+            arguments[self._original_name] = self._copy_original()
         return frame.callee.fitting(arguments)
 
     def _expire(self, frame: Frame) -> None:

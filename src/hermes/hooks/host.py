@@ -112,7 +112,6 @@ class HookHost:
             timeout=self._timeout,
             clock=self._clock,
             warn=self._warn,
-            fence=self._fence,
         )
         return made
 
@@ -141,7 +140,7 @@ class HookHost:
         if callees is None:
             return Rewritten(payload, payload)
         rewriting = discover.module("hermes.hooks.requests").Rewriting(kind, payload, context)
-        rewritten: Rewritten = await rewriting.run(callees, self._threads(), self._clock)
+        rewritten: Rewritten = await rewriting.run(callees, self._threads(), self._clock, self._fence())
         return rewritten
 
     async def run(
@@ -164,6 +163,7 @@ class HookHost:
             payload if original is None else original,
             self._threads(),
             self._clock,
+            self._fence(),
         )
         return await execution.run(payload)
 
@@ -177,7 +177,7 @@ class HookHost:
             return ()
         tell = discover.module("hermes.hooks.observers").tell
         told = discover.module("hermes.hooks.sanitised").without_secrets(payload(), self.redact)
-        heard: tuple[Heard, ...] = await tell(callees, told, self._threads(), self._clock)
+        heard: tuple[Heard, ...] = await tell(callees, told, self._threads(), self._clock, self._fence())
         return heard
 
     async def emit_to_the_end(self, hook: str, payload: Callable[[], Mapping[str, Any]]) -> None:

@@ -14,7 +14,11 @@ _COPIED = (dict, list)
 
 
 async def tell(
-    callees: Sequence[Callee], payload: Mapping[str, Any], workers: Workers, clock: Callable[[], float]
+    callees: Sequence[Callee],
+    payload: Mapping[str, Any],
+    workers: Workers,
+    clock: Callable[[], float],
+    still_here: Callable[[], None],
 ) -> tuple[Heard, ...]:
     """Tell everybody; gives what each answered, in their order. A policy that fails raises `Block`."""
     heard: list[Heard] = []
@@ -31,5 +35,5 @@ async def tell(
         else:
             heard.append(Heard(callee.plugin, callee.name, value))
 
-    await Round(callees, payload, arguments, take, workers, clock, goes_on=True).run()
+    await Round(callees, payload, arguments, take, workers, clock, still_here, goes_on=True).run()
     return tuple(heard)

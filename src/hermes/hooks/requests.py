@@ -25,8 +25,15 @@ class Rewriting:
         self._trace: list[dict[str, str]] = []
         self._rewrites: list[Rewrite] = []
 
-    async def run(self, callees: Sequence[Callee], workers: Workers, clock: Callable[[], float]) -> Rewritten:
-        await Round(callees, self._context, self._arguments, self._take, workers, clock, goes_on=False).run()
+    async def run(
+        self,
+        callees: Sequence[Callee],
+        workers: Workers,
+        clock: Callable[[], float],
+        still_here: Callable[[], None],
+    ) -> Rewritten:
+        taking = (self._arguments, self._take)
+        await Round(callees, self._context, *taking, workers, clock, still_here, goes_on=False).run()
         return Rewritten(self._payload, self._original, tuple(self._trace), tuple(self._rewrites))
 
     def _arguments(self, callee: Callee) -> dict[str, Any]:

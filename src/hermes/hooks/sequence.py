@@ -15,9 +15,18 @@ from hermes.hooks.workers import Workers
 class _Call:
     """One callback at work."""
 
-    __slots__ = ("_clock", "_is_over", "_lock", "_since", "callee", "index", "is_expired", "stay", "task")
+    __slots__ = (
+        "_clock", "_is_over", "_lock", "_since", "_still_here", "callee", "index", "is_expired", "stay", "task",
+    )  # fmt: skip
 
-    def __init__(self, callee: Callee, index: int, clock: Callable[[], float], stay: Stay | None) -> None:
+    def __init__(
+        self,
+        callee: Callee,
+        index: int,
+        clock: Callable[[], float],
+        still_here: Callable[[], None],
+        stay: Stay | None,
+    ) -> None:
         self.callee = callee
         self.index = index
         self.stay = stay
@@ -26,6 +35,7 @@ class _Call:
         self._is_over = False
         self._lock = threading.Lock()
         self._clock = clock
+        self._still_here = still_here
         self._since = clock()
 
     def left(self) -> float | None:
@@ -35,6 +45,7 @@ class _Call:
         """It has come to its end; false when its time was over before."""
         with self._lock:
             self._is_over = True
+        self._still_here()
         self.callee.ended(self._clock() - self._since)
         return not self.is_expired
 
@@ -60,6 +71,7 @@ class Round:
         take: Callable[[Callee, Any], None],
         workers: Workers,
         clock: Callable[[], float],
+        still_here: Callable[[], None],
         *,
         goes_on: bool,
     ) -> None:
@@ -69,6 +81,7 @@ class Round:
         self._take = take
         self._workers = workers
         self._clock = clock
+        self._still_here = still_here
         self._goes_on = goes_on
         self._block: Block | None = None
         self._watch: Watch[_Call] = Watch(min(callee.timeout for callee in callees), self._expire)
@@ -123,11 +136,15 @@ class Round:
             return following
         return int(outcome.value)
 
-    def _called_from(self, index: int, stay: Stay) -> int:
-        """In the thread: every callback from here on that is not async, until the loop goes on without it."""
+    def _called_from(self, first: int, stay: Stay) -> int:
+        """In the thread: every callback from here on that is not async, until the loop goes on without it.
+
+        The first has said that it takes part.
+        """
+        index = first
         while index < len(self._callees) and not self._callees[index].is_async and not stay.is_over:
             callee = self._callees[index]
-            if self._takes_part(callee):
+            if index == first or self._takes_part(callee):
                 self._called(callee, self._begin(index, stay), stay)
             index += 1
         return index
@@ -155,8 +172,7 @@ class Round:
             return False
 
     def _begin(self, index: int, stay: Stay | None) -> _Call:
-        call = _Call(self._callees[index], index, self._clock, stay)
-        call.callee.began()
+        call = _Call(self._callees[index], index, self._clock, self._still_here, stay)
         self._watch.add(call)
         return call
 

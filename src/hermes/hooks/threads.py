@@ -43,12 +43,8 @@ class Stay:
         self._outcome: asyncio.Future[Outcome] = self._loop.create_future()
         self._task: asyncio.Task[Outcome] | None = None
         self._when_back: Callable[[], None] | None = None
-        self._is_over = False
-
-    @property
-    def is_over(self) -> bool:
+        self.is_over = False
         """Whether the loop went on without the thread, so that nothing more may be done in it."""
-        return self._is_over
 
     async def run(self, work: Callable[[], Any]) -> Outcome:
         """Do the work in a thread, with a copy of the context. An interrupt does not wait for its end."""
@@ -62,7 +58,7 @@ class Stay:
 
     def leave(self, because: object, when_back: Callable[[], None]) -> None:
         """Leave the thread behind; `when_back` is called in it if it ever comes to an end."""
-        self._is_over, self._when_back = True, when_back
+        self.is_over, self._when_back = True, when_back
         self._settle(Left(because))
 
     def on_loop(self, make: Callable[[], Awaitable[Any]]) -> Any:
@@ -95,7 +91,7 @@ class Stay:
         context: contextvars.Context,
         answer: "queue.SimpleQueue[Outcome]",
     ) -> None:
-        if self._is_over:
+        if self.is_over:
             answer.put(Raised(asyncio.CancelledError()))
             return
         self._task = self._loop.create_task(_caught(make), context=context)
@@ -121,7 +117,7 @@ class Stay:
 
     async def _interrupt(self) -> None:
         """Stop what the thread waits for, and give it a moment to leave."""
-        self._is_over = True
+        self.is_over = True
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
