@@ -71,11 +71,14 @@ class Callee:
         """Whether it may run beneath another one's frame: not where its own end must be certain."""
         self.abandoned = 0
         self._takes = _parameters(registration.callback)
+        self.takes_all = self._takes is None
         self._clock = clock
         self._warn = warn
         self._warned: set[str] = set()
         self._lock = threading.RLock()
         self._circuit = Circuit(self.options.breaker, clock)
+        self.is_always_called = self.options.when is None
+        """Whether there is nothing to ask before a call; read without a lock."""
         self._counts = {"calls": 0, "errors": 0, "timeouts": 0, "skips": 0, "ignored": 0}
         self._times: deque[float] = deque(maxlen=_KEPT_TIMES)
         # One step puts a time in here, so that no call waits for a lock.
@@ -88,8 +91,8 @@ class Callee:
 
     def takes_part(self, context: Mapping[str, Any]) -> bool:
         """Whether it is called now: it wants to, and is not left out. One that says yes is to be called."""
-        if self._circuit.opened_at is None:
-            return self.options.when is None or self.wants(context)
+        if self.is_always_called:
+            return True
         if not self.wants(context) or self.is_left_out():
             return False
         with self._lock:
@@ -113,7 +116,7 @@ class Callee:
 
     def is_left_out(self) -> bool:
         """Whether it failed too often lately; one that must not be passed over raises `Block` instead."""
-        if self._circuit.opened_at is None:
+        if self._circuit.is_closed:
             return False
         with self._lock:
             if self._circuit.allows():
@@ -146,9 +149,10 @@ class Callee:
             self._times.extend(times)
 
     def succeeded(self) -> None:
-        if self._circuit.opened_at is not None:
+        if not self._circuit.is_closed:
             with self._lock:
                 self._circuit.succeeded()
+                self.is_always_called = self.options.when is None
 
     def failed(self, error: BaseException) -> None:
         """Count a failure of its own, and say it once."""
@@ -165,6 +169,7 @@ class Callee:
             self.abandoned += 1
             if self.abandoned >= _MOST_ABANDONED:
                 self._circuit.open()
+                self.is_always_called = False
 
     def came_back(self) -> None:
         """A thread that was left behind has come to its end."""
@@ -207,6 +212,7 @@ class Callee:
         with self._lock:
             self._counts[sort] += 1
             is_left_out = self._circuit.failed()
+            self.is_always_called = self.is_always_called and self._circuit.is_closed
         if is_left_out:
             breaker = self.options.breaker or Breaker()
             self.warn(f"it failed {breaker.failures} times and is left out for {breaker.cooldown:g} seconds")
@@ -222,35 +228,39 @@ class Callee:
 class Circuit:
     """Opens after so many failures within a window; after a while one call may show that all is well."""
 
-    __slots__ = ("_breaker", "_clock", "_failures", "_probing", "opened_at")
+    __slots__ = ("_breaker", "_clock", "_failures", "_opened_at", "_probing")
 
     def __init__(self, breaker: Breaker | None, clock: Callable[[], float]) -> None:
         self._breaker = breaker
         self._clock = clock
         self._failures: deque[float] = deque(maxlen=breaker.failures if breaker else 1)
-        self.opened_at: float | None = None
-        """None while all is well; asked before every call, so without a lock."""
+        self._opened_at: float | None = None
         self._probing = False
 
     @property
+    def is_closed(self) -> bool:
+        """Whether all is well; asked without a lock."""
+        return self._opened_at is None
+
+    @property
     def state(self) -> str:
-        if self.opened_at is None:
+        if self.is_closed:
             return "closed"
         return "half-open" if self._probing else "open"
 
     def allows(self) -> bool:
-        if self.opened_at is None:
+        if self._opened_at is None:
             return True
         breaker = self._breaker or Breaker()
-        return not self._probing and self._clock() - self.opened_at >= breaker.cooldown
+        return not self._probing and self._clock() - self._opened_at >= breaker.cooldown
 
     def begin(self) -> None:
         """A call is made: after a while of none, it is the one that shows how it is."""
-        self._probing = self.opened_at is not None
+        self._probing = self._opened_at is not None
 
     def succeeded(self) -> None:
-        if self.opened_at is not None:
-            self.opened_at, self._probing = None, False
+        if self._opened_at is not None:
+            self._opened_at, self._probing = None, False
             self._failures.clear()
 
     def failed(self) -> bool:
@@ -261,13 +271,13 @@ class Circuit:
         self._failures.append(now)
         is_full = len(self._failures) == self._breaker.failures
         if self._probing or (is_full and now - self._failures[0] <= self._breaker.window):
-            was_closed = self.opened_at is None
+            was_closed = self._opened_at is None
             self.open()
             return was_closed
         return False
 
     def open(self) -> None:
-        self.opened_at, self._probing = self._clock(), False
+        self._opened_at, self._probing = self._clock(), False
 
 
 def _name_of(callback: Callable[..., Any]) -> str:

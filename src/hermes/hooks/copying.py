@@ -13,7 +13,8 @@ _LEAVES = frozenset({str, int, float, bool, type(None), bytes})
 
 def copier(value: dict[str, Any]) -> Callable[[], dict[str, Any]]:
     """What makes copies of a dict that nobody changes, each like `copied` would."""
-    return value.copy if _is_flat(value) else partial(copied, value)
+    is_flat = _LEAVES.issuperset(map(type, value.values()))
+    return value.copy if is_flat else partial(copied, value)
 
 
 def copied(value: T) -> T:
@@ -23,7 +24,7 @@ def copied(value: T) -> T:
     and text needs not be.
     """
     given: Any = value
-    if type(given) is dict and _is_flat(given):
+    if type(given) is dict and _LEAVES.issuperset(map(type, given.values())):
         return given.copy()  # type: ignore[return-value]
     # Done in C where that is faithful: it would turn sets, enums and objects into something else.
     try:
@@ -36,10 +37,6 @@ def copied(value: T) -> T:
         return _structure(value, {})  # type: ignore[no-any-return]
     except RecursionError:
         return value
-
-
-def _is_flat(value: dict[str, Any]) -> bool:
-    return _LEAVES.issuperset(map(type, value.values()))
 
 
 def _structure(value: Any, made: dict[int, Any]) -> Any:

@@ -16,7 +16,8 @@ class _Call:
     """One callback at work."""
 
     __slots__ = (
-        "_clock", "_is_over", "_lock", "_since", "_still_here", "callee", "index", "is_expired", "stay", "task",
+        "_clock", "_is_over", "_lock", "_since", "_still_here",
+        "callee", "index", "is_expired", "stay", "task",
     )  # fmt: skip
 
     def __init__(

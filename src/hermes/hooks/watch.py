@@ -27,14 +27,13 @@ class Watch(Generic[T]):
         self._shortest = shortest
         self._expire = expire
         self._timed: list[T] = []
-        self._timer = self._loop.call_later(shortest, self._look)
-
-    def add(self, timed: T) -> None:
+        self.add = self._timed.append
         """Watch one more; may be called from any thread."""
-        self._timed.append(timed)
+        self._timer = self._loop.call_later(shortest, self._look)
 
     def close(self) -> None:
         self._timer.cancel()
+        self._timed.clear()
 
     def _look(self) -> None:
         lefts = [(timed.left(), timed) for timed in tuple(self._timed)]

@@ -1,5 +1,6 @@
 import asyncio
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -331,6 +332,19 @@ async def test_a_wrapping_callback_that_hangs_does_not_hold_up_what_it_wraps(sho
     assert await one.run() == "done"
     assert len(one.done) == 1
     release.set()
+
+
+async def test_one_that_ends_well_though_its_time_was_over_leaves_its_task_as_it_was(shop):
+    async def stubborn(args, next_call):
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(5)
+        return "late"
+
+    one = shop()
+    one.add("tool_execution", stubborn, timeout=0.02)
+    assert await one.run() == "late"
+    assert asyncio.current_task().cancelling() == 0
+    assert one.host.stats()[0].timeouts == 1
 
 
 async def test_those_around_one_that_hangs_in_their_thread_keep_its_result(shop):
