@@ -86,6 +86,23 @@ async def test_spans_of_a_turn_have_their_parents_also_side_by_side(talk):
     }
 
 
+async def test_a_plugin_that_wraps_a_call_is_a_span_within_it_with_its_own_time(talk):
+    async with (
+        ChatSimulator(READ, says("Blue.")) as server,
+        talk(server, otel=TO_A_FILE, replay_log={}) as agent,
+    ):
+        await agent.run("why?")
+    spans = [row for row in rows(talk, "otel", "spans.jsonl") if row["type"] == "span"]
+    chats = {span["span_id"]: span for span in spans if span["name"] == "chat m"}
+    frames = [span for span in spans if span["name"] == "llm_execution replay-log"]
+    assert [frame["parent_span_id"] for frame in frames] == list(chats)
+    for frame in frames:
+        around, told = chats[frame["parent_span_id"]], frame["attributes"]
+        assert around["start"] <= frame["start"] <= frame["end"] <= around["end"]
+        assert 0 < told["hermes.middleware.own_time"] * 1e9 <= frame["end"] - frame["start"] + 1
+        assert (told["hermes.plugin.name"], told["hermes.plugin.callback"]) == ("replay-log", "model_call")
+
+
 async def test_content_is_told_on_request_and_never_a_key(talk):
     settings = {"exporter": "jsonl", "content": True}
     async with ChatSimulator(READ, says("Blue.")) as server, talk(server, otel=settings) as agent:
@@ -107,7 +124,7 @@ async def test_a_failed_attempt_and_a_failed_tool_are_spans_with_their_error(tal
     failed = [span for span in spans if span["status"] == "error"]
     assert [(span["name"], span["attributes"]["error.type"]) for span in failed] == [
         ("chat m", "503"),
-        ("execute_tool read_file", "ToolError"),
+        ("execute_tool read_file", "tool_error"),
     ]
     assert [span["attributes"]["hermes.attempt"] for span in spans if span["name"] == "chat m"] == [1, 2, 1]
 

@@ -10,12 +10,14 @@ import pytest
 
 from hermes.agent.approval_hooks import ApprovalHooks
 from hermes.agent.approvals import Approvals
+from hermes.agent.budget import Limits
 from hermes.agent.guardrail import Thresholds
 from hermes.errors import Block, InvalidResponse, ModelError
 from hermes.events import Text, ToolStarted
 from hermes.hooks import HookHost, Options, Registration
 from hermes.protocols import Concern
 from simulators.chat_completions import calls, fails, says
+from simulators.model import stalls
 from simulators.talk import Bench
 
 LOOK = calls(("look", {"q": "sky"}))
@@ -229,6 +231,22 @@ async def test_an_interrupt_passes_through_a_plugin_that_catches_everything():
     assert bench.told("post_tool_call")[0]["status"] == "cancelled"
     assert bench.told("on_session_end")[0]["interrupted"] is True
     assert bench.roles() == ["user", "assistant", "tool"]
+
+
+async def test_a_tool_whose_time_is_over_is_told_as_that_and_not_as_an_interrupt():
+    async with Plugged(calls(("hang", {})), says("In short.")) as bench:
+        bench.watch("post_tool_call")
+        answer = await bench.ask(limits=Limits(seconds=0.3))
+    assert answer.text == "In short."
+    told = bench.told("post_tool_call")
+    assert [(one["status"], one["error_type"]) for one in told] == [("timeout", "tool_timeout")]
+
+
+async def test_a_model_whose_time_is_over_is_told_as_that_and_not_as_an_interrupt():
+    async with Plugged(stalls(says("so far " * 50), 0.5), says("In short.")) as bench:
+        bench.watch("api_request_error")
+        await bench.ask(limits=Limits(seconds=0.3))
+    assert [told["reason"] for told in bench.told("api_request_error")] == ["timeout"]
 
 
 async def test_an_interrupt_while_a_person_is_asked_is_told_of_the_calls_that_were_told_of():
@@ -583,7 +601,7 @@ async def test_the_first_text_stands_in_for_a_result_and_nothing_else_does():
 @pytest.mark.parametrize(
     ("call", "status", "kind"),
     [
-        (("fail", {}), "error", "ToolError"),
+        (("fail", {}), "error", "tool_error"),
         (("look", {"q": "sky"}), "ok", ""),
     ],
 )

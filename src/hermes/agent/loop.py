@@ -29,6 +29,7 @@ from hermes.agent.prompt import (
     is_question,
 )
 from hermes.agent.send import Emit
+from hermes.agent.stopping import time_limit
 from hermes.agent.tool_calls import ToolRunner, failure
 from hermes.agent.turn_hooks import TurnHooks
 from hermes.errors import HermesError, InvalidResponse
@@ -123,7 +124,7 @@ class Turn:
         """The answer to a question. A call or a tool that is running when the time is over is cut."""
         budget = self._calls.budget
         try:
-            async with asyncio.timeout(budget.seconds_left()) as limit:
+            async with time_limit(budget.seconds_left()) as limit:
                 await self._hear(asked, is_first=is_first)
                 return await self._ask_until_answered()
         except TimeoutError:
@@ -233,7 +234,7 @@ class Turn:
         """What the model says to a limit; None when its time is over and it does not come to an end."""
         left = self._calls.budget.seconds_left()
         try:
-            async with asyncio.timeout(None if left is None else max(left, _GRACE_SECONDS)) as limit:
+            async with time_limit(None if left is None else max(left, _GRACE_SECONDS)) as limit:
                 response = await self._ask("none")
         except TimeoutError:
             if not limit.expired():

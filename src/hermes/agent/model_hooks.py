@@ -13,7 +13,7 @@ import msgspec
 
 from hermes.agent.cost import in_dollars
 from hermes.agent.occasion import Attempt, Occasion, as_dict
-from hermes.agent.stopping import is_stopped
+from hermes.agent.stopping import is_out_of_time, is_stopped
 from hermes.errors import Block, HermesError, HttpStatus, InvalidResponse, ModelError
 from hermes.hooks import HookHost, Rewritten
 from hermes.hooks.copying import changed_paths
@@ -44,9 +44,10 @@ class WatchedAttempt:
         except asyncio.CancelledError as error:
             if not is_stopped():
                 raise await self._ended_by(error) from error
-            interrupted = HermesError("interrupted")
+            reason = "timeout" if is_out_of_time() else "interrupted"
+            ended = HermesError(reason)
             await self._hooks.emit_in_passing(
-                "api_request_error", lambda: self._failed(interrupted) | {"reason": "interrupted"}
+                "api_request_error", lambda: self._failed(ended) | {"reason": reason}
             )
             raise
         except KeyboardInterrupt:
@@ -71,7 +72,7 @@ class WatchedAttempt:
         self._rewritten = rewritten
         await self._hooks.emit("pre_api_request", self._before)
         answer = await self._hooks.run(
-            "llm_execution", rewritten.payload, exchange, self._told(), original=rewritten.original
+            "llm_execution", rewritten.payload, exchange, self._told(), rewritten.original, rewritten.spent
         )
         return _response(answer, read)
 
@@ -109,6 +110,7 @@ class WatchedAttempt:
         return {
             **told,
             **self._times(),
+            **self._frames(),
             "finish_reason": response.finish_reason,
             "message_count": len(messages),
             "response_model": (response.provider_data or {}).get("model") or told["model"],
@@ -127,6 +129,7 @@ class WatchedAttempt:
         return {
             **self._told(),
             **self._times(),
+            **self._frames(),
             "status_code": _status(error),
             "retry_count": self._attempt.attempt - 1,
             "max_retries": self._attempt.most - 1,
@@ -139,6 +142,9 @@ class WatchedAttempt:
     def _times(self) -> dict[str, float]:
         now = time.time()
         return {"api_duration": now - self._began, "started_at": self._began, "ended_at": now}
+
+    def _frames(self) -> dict[str, Any]:
+        return {"middleware_frames": [msgspec.structs.asdict(one) for one in self._rewritten.spent]}
 
 
 def _own(error: Exception) -> ModelError:

@@ -19,7 +19,7 @@ from hermes.agent.guardrail import Guardrail
 from hermes.agent.means import Means
 from hermes.agent.occasion import Occasion
 from hermes.agent.send import Emit
-from hermes.agent.stopping import is_stopped
+from hermes.agent.stopping import is_out_of_time, is_stopped
 from hermes.agent.tool_hooks import Ended, Say, ToolHooks
 from hermes.agent.untrusted import fenced
 from hermes.errors import Block, HermesError, ToolError
@@ -232,7 +232,7 @@ class ToolRunner:
         except Block as block:
             return _blocked(str(block), block.code)
         except HermesError as error:
-            return _error(str(error), type(error).__name__)
+            return _error(str(error))
         except TimeoutError as error:
             return _error(str(error) or "it took too long", "tool_timeout", "timeout")
         except asyncio.CancelledError:
@@ -262,12 +262,12 @@ class ToolRunner:
         return _refusal(refused), concern, fitted
 
     async def _say_goodbye(self) -> None:
-        """Tell of the calls that an interrupt ended, but do not let it wait."""
+        """Tell of the calls that an interrupt or the end of the time ended, but do not let it wait."""
         how = Ended(status="cancelled", error_type="keyboard_interrupt", error_message="interrupted")
+        if is_out_of_time():
+            how = Ended(status="timeout", error_type="tool_timeout", error_message="the time is over")
         unheard = tuple(self._unheard.values())
-        await asyncio.gather(
-            *(self._hooks.ended(call, rewritten, "", how, 0.0) for call, rewritten in unheard)
-        )
+        await asyncio.gather(*(self._hooks.cut(call, rewritten, how) for call, rewritten in unheard))
 
 
 def failure(words: str) -> ToolResult:

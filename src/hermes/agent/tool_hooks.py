@@ -67,16 +67,22 @@ class ToolHooks:
     ) -> Any:
         context = {**self.context(call), "middleware_trace": list(rewritten.trace)}
         return await self._hooks.run(
-            "tool_execution", rewritten.payload, base, context, original=rewritten.original
+            "tool_execution", rewritten.payload, base, context, rewritten.original, rewritten.spent
         )
 
     async def ended(
         self, call: ToolCall, rewritten: Rewritten, result: str, how: Ended, seconds: float
     ) -> None:
         """Tell how a call ended: once for every call that was told of before. Raises `Block`."""
-        hooks = self._hooks
-        emit = hooks.emit_in_passing if how.status == "cancelled" else hooks.emit_to_the_end
-        await emit("post_tool_call", lambda: self._payload(call, rewritten, result, how, seconds))
+        await self._hooks.emit_to_the_end(
+            "post_tool_call", lambda: self._payload(call, rewritten, result, how, seconds)
+        )
+
+    async def cut(self, call: ToolCall, rewritten: Rewritten, how: Ended) -> None:
+        """Tell the same of a call that was stopped, but do not wait for who hears it."""
+        await self._hooks.emit_in_passing(
+            "post_tool_call", lambda: self._payload(call, rewritten, "", how, 0.0)
+        )
 
     async def transformed(
         self, call: ToolCall, rewritten: Rewritten, result: ToolResult, how: Ended, seconds: float
@@ -98,6 +104,7 @@ class ToolHooks:
             "duration_ms": int(seconds * 1000),
             **msgspec.structs.asdict(how),
             "middleware_trace": list(rewritten.trace),
+            "middleware_frames": [msgspec.structs.asdict(one) for one in rewritten.spent],
         }
 
 

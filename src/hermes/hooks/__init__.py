@@ -10,6 +10,7 @@ order         who comes before whom
 copying       payloads handed out so that nobody can spoil them
 requests      callbacks that rewrite what is about to be done
 execution     callbacks that wrap the doing
+frame         one of those around one call: its way on, its time, what its outcome comes to
 observers     callbacks that are told
 sequence      callbacks called one after the other
 stream        callbacks that see an answer piece by piece

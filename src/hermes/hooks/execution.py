@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from hermes.hooks.callee import Callee
 from hermes.hooks.copying import copier
 from hermes.hooks.frame import NOT_DONE, Frame, Payload
+from hermes.hooks.host import Spent
 from hermes.hooks.names import MIDDLEWARE_SCHEMA, OBSERVER_SCHEMA, PAYLOADS
 from hermes.hooks.threads import Left, Raised, Stay
 from hermes.hooks.watch import Watch
@@ -48,10 +48,14 @@ class Execution:
         self.clock = clock
         self.still_here = still_here
 
-    async def run(self, payload: Payload) -> Any:
+    async def run(self, payload: Payload, spent: list[Spent] | None) -> Any:
+        """Do it; what each callback took is added to `spent`."""
+        began = self.clock()
         try:
             return await self.rest(0, payload)
         finally:
+            if spent is not None:
+                spent += [frame.spent(began) for frame in self.watch.timed]
             self.watch.close()
 
     def rest(self, index: int, payload: Payload) -> Coroutine[Any, Any, Any]:
@@ -111,8 +115,6 @@ class Execution:
     def _expire(self, frame: "_OnLoop | _InThread") -> None:
         if frame.stop():
             frame.callee.timed_out()
-        else:
-            self.watch.add(frame)
 
 
 class _Outside:

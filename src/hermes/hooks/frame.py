@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from hermes.errors import Block, NextCallMisused
 from hermes.hooks.callee import Callee
 from hermes.hooks.copying import copied
+from hermes.hooks.host import Spent
 
 Payload = dict[str, Any]
 
@@ -44,7 +45,7 @@ class Frame:
         # Held while the callback is at work; taking it is one step, so that of two threads one has it.
         self.at_work = [True]
         self._clock = chain.clock
-        self._since = chain.clock()
+        self._began = self._since = chain.clock()
 
     def enter(self, payload: object) -> Payload:
         """The way on: what to do it with. Refused when it was used up, or after the callback's end."""
@@ -70,6 +71,16 @@ class Frame:
             return self.incoming
         return payload
 
+    def spent(self, origin: float) -> Spent:
+        """What it took, for when the call is over; `origin` is when the call began."""
+        return Spent(
+            plugin=self.callee.plugin,
+            callback=self.callee.name,
+            after_ms=1000 * (self._began - origin),
+            duration_ms=1000 * (self._since - self._began),
+            own_ms=1000 * self._own,
+        )
+
     def came_back(self, result: Any) -> Any:
         self._result, self._error = result, None
         self._since = self._clock()
@@ -83,7 +94,7 @@ class Frame:
         self.at_work.append(True)
 
     def left(self) -> float | None:
-        if not self._is_open or not self.at_work:
+        if self.is_expired or not self.at_work:
             return None
         return self.callee.timeout - self._own - (self._clock() - self._since)
 
@@ -143,7 +154,10 @@ class Frame:
     def _end(self) -> None:
         self.chain.still_here()
         self.close()
-        self.callee.ended(self._own + self._clock() - self._since)
+        now = self._clock()
+        self._own += now - self._since
+        self._since = now
+        self.callee.ended(self._own)
 
 
 def _is_final(error: BaseException | None) -> bool:

@@ -34,6 +34,17 @@ class Rewrite(msgspec.Struct, frozen=True):
     after: Mapping[str, Any]
 
 
+class Spent(msgspec.Struct, frozen=True, kw_only=True):
+    """The time of one callback around one call: with what it wraps, and by itself."""
+
+    plugin: str
+    callback: str
+    after_ms: float
+    """When it began, counted from the beginning of the call."""
+    duration_ms: float
+    own_ms: float
+
+
 class Rewritten(msgspec.Struct, frozen=True):
     """A payload after request middleware, and what was done to it."""
 
@@ -41,6 +52,8 @@ class Rewritten(msgspec.Struct, frozen=True):
     original: Payload
     trace: tuple[dict[str, str], ...] = ()
     rewrites: tuple[Rewrite, ...] = ()
+    spent: list[Spent] = []
+    """What the callbacks around the doing took, once it is done."""
 
     @property
     def changed(self) -> bool:
@@ -150,8 +163,12 @@ class HookHost:
         base: Callable[[Payload], Awaitable[Any]],
         context: Mapping[str, Any],
         original: Payload | None = None,
+        spent: list[Spent] | None = None,
     ) -> Any:
-        """Do what `base` does, wrapped in the callbacks of the kind; `original` is the payload unchanged."""
+        """Do what `base` does, wrapped in the callbacks of the kind.
+
+        `original` is the payload unchanged; what each callback took is added to `spent`.
+        """
         callees = self._callees.get(kind)
         if callees is None:
             return await base(payload)
@@ -165,7 +182,7 @@ class HookHost:
             self._clock,
             self._fence(),
         )
-        return await execution.run(payload)
+        return await execution.run(payload, spent)
 
     async def emit(self, hook: str, payload: Callable[[], Mapping[str, Any]]) -> tuple[Heard, ...]:
         """Tell whoever listens to a hook; the payload is made only then.

@@ -40,7 +40,9 @@ class _Call:
         self._since = clock()
 
     def left(self) -> float | None:
-        return None if self._is_over else self.callee.timeout - (self._clock() - self._since)
+        if self._is_over or self.is_expired:
+            return None
+        return self.callee.timeout - (self._clock() - self._since)
 
     def end(self) -> bool:
         """It has come to its end; false when its time was over before."""

@@ -9,7 +9,7 @@ class Timed(Protocol):
     """A callback at work: its time passes only while it does not wait for what it wraps."""
 
     def left(self) -> float | None:
-        """Seconds that it may still take by itself; None when it has ended or waits."""
+        """Seconds that it may still take by itself; None when it has ended, waits, or was stopped."""
         ...
 
 
@@ -26,20 +26,19 @@ class Watch(Generic[T]):
         self._loop = asyncio.get_running_loop()
         self._shortest = shortest
         self._expire = expire
-        self._timed: list[T] = []
-        self.add = self._timed.append
+        self.timed: list[T] = []
+        self.add = self.timed.append
         """Watch one more; may be called from any thread."""
         self._timer = self._loop.call_later(shortest, self._look)
 
     def close(self) -> None:
         self._timer.cancel()
-        self._timed.clear()
+        self.timed.clear()
 
     def _look(self) -> None:
-        lefts = [(timed.left(), timed) for timed in tuple(self._timed)]
+        lefts = [(timed.left(), timed) for timed in tuple(self.timed)]
         for left, timed in lefts:
             if left is not None and left <= 0:
-                self._timed.remove(timed)
                 self._expire(timed)
         soonest = min((left for left, _ in lefts if left is not None and left > 0), default=self._shortest)
         self._timer = self._loop.call_later(min(soonest, self._shortest), self._look)

@@ -23,6 +23,9 @@ TOOL_RESULT = "gen_ai.tool.call.result"
 
 ATTEMPT = "hermes.attempt"
 REWRITE = "hermes.middleware.rewrite"
+PLUGIN = "hermes.plugin.name"
+CALLBACK = "hermes.plugin.callback"
+OWN_TIME = "hermes.middleware.own_time"
 
 METRICS = {
     "gen_ai.client.operation.duration": "s",

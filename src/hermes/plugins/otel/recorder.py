@@ -113,15 +113,17 @@ class Recorder:
         if self._content:
             attributes[names.TOOL_ARGUMENTS] = self._text(told["args"])
             attributes[names.TOOL_RESULT] = self._redact(told["result"])
-        self._sink.span(
+        began = heard if was_cut and heard is not None else ended - told["duration_ms"] / 1000
+        span = self._sink.span(
             f"execute_tool {told['tool_name']}",
             attributes,
-            began=heard if was_cut and heard is not None else ended - told["duration_ms"] / 1000,
+            began=began,
             ended=ended,
             within=turn.span if turn else None,
             after=asked,
             error=error,
         )
+        self._middleware_spans("tool_execution", told, span, began)
 
     def _model_span(self, told: Payload, attributes: Attributes, error: str = "") -> None:
         first = self._firsts.pop((told["api_request_id"], told["attempt"]), None)
@@ -138,11 +140,28 @@ class Recorder:
             error=error,
             notes=[(names.REWRITE, _flat(event)) for event in told["middleware_events"]],
         )
+        self._middleware_spans("llm_execution", told, span, told["started_at"])
         if turn is not None:
             turn.calls[told["api_request_id"]] = span
         self._measure("gen_ai.client.operation.duration", told["api_duration"], about, told)
         for seconds in waited.values():
             self._measure("gen_ai.client.operation.time_to_first_chunk", seconds, about, told)
+
+    def _middleware_spans(self, kind: str, told: Payload, within: Opened, began: float) -> None:
+        """What plugins wrapped around a call, each as a span from its beginning to its end."""
+        for frame in told["middleware_frames"]:
+            at = began + frame["after_ms"] / 1000
+            self._sink.span(
+                f"{kind} {frame['plugin']}",
+                {
+                    names.PLUGIN: frame["plugin"],
+                    names.CALLBACK: frame["callback"],
+                    names.OWN_TIME: frame["own_ms"] / 1000,
+                },
+                began=at,
+                ended=at + frame["duration_ms"] / 1000,
+                within=within,
+            )
 
     def _about_call(self, told: Payload) -> dict[str, Any]:
         return {

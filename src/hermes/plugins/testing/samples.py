@@ -39,7 +39,9 @@ def hook(name: str) -> list[dict[str, Any]]:
 
 
 _TOOL = {"tool_name": "terminal", "args": {"command": "ls"}, "tool_call_id": "call", **IDS}
-_DONE = {"result": "ok", "duration_ms": 1, "status": "ok", "error_type": "", "error_message": ""}
+_FRAME = {"plugin": "demo", "callback": "wrap", "after_ms": 0.1, "duration_ms": 0.8, "own_ms": 0.2}
+_FRAMES = {"middleware_frames": [_FRAME]}
+_DONE = {"result": "ok", "duration_ms": 1, "status": "ok", "error_type": "", "error_message": "", **_FRAMES}
 _ASKED = {
     "command": "rm -r build",
     "description": "deletes files",
@@ -50,7 +52,7 @@ _ASKED = {
     "turn_id": "turn",
     "tool_call_id": "call",
 }
-_TIMES = {"api_duration": 0.1, "started_at": 1.0, "ended_at": 1.1}
+_TIMES = {"api_duration": 0.1, "started_at": 1.0, "ended_at": 1.1, **_FRAMES}
 _SHOWN = {"method": "POST", "body": REQUESTS[0]}
 _TURN = {"model": "model", "platform": "cli"}
 _SESSION = {"session_id": "session", **_TURN}
