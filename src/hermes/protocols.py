@@ -406,7 +406,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     topic: Topic | None = None
 
 
-class SearchRow(msgspec.Struct, frozen=True):
+class SearchRow(msgspec.Struct, frozen=True, gc=False):
     """One result as a backend gave it: untrusted until the kernel has looked at it."""
 
     title: str

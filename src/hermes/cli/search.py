@@ -50,9 +50,9 @@ def command(
     if as_json:
         show_json(search_payload(outcome))
         return
-    for row in outcome.rows:
+    for position, row in enumerate(outcome.rows, start=1):
         description = one_line(row.description, WIDEST)
-        border().show(f"{row.position}. {row.title}\n   {row.url}\n   {description}\n\n")
+        border().show(f"{position}. {row.title}\n   {row.url}\n   {description}\n\n")
     for note in outcome.notes:
         border().say(f"note: {note}")
     if not outcome.rows:

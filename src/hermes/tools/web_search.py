@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Protocol
 
 from hermes.errors import ConfigError, UsageError, WebError
-from hermes.protocols import Freshness, Source, ToolResult, Topic
+from hermes.protocols import Freshness, SearchRow, Source, ToolResult, Topic
 from hermes.tools.base import Param, as_json, told, tool
-from hermes.tools.web.kernel import DEFAULT_LIMIT, FoundRow, SearchOutcome
+from hermes.tools.web.kernel import DEFAULT_LIMIT, SearchOutcome
 
 
 class HasSearch(Protocol):
@@ -25,19 +25,19 @@ def search_payload(outcome: SearchOutcome) -> dict[str, Any]:
 
     `served_by` is there when others could have served it, `notes` when there is something to know.
     """
-    data: dict[str, Any] = {"web": list(map(_row, outcome.rows))}
+    data: dict[str, Any] = {"web": [_row(row, place) for place, row in enumerate(outcome.rows, start=1)]}
     if outcome.among_several:
         data["served_by"] = outcome.served_by
     payload: dict[str, Any] = {"success": True, "data": data}
     return payload | ({"notes": list(outcome.notes)} if outcome.notes else {})
 
 
-def _row(row: FoundRow) -> dict[str, Any]:
+def _row(row: SearchRow, position: int) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "title": row.title,
         "url": row.url,
         "description": row.description,
-        "position": row.position,
+        "position": position,
     }
     return shown | ({"date": row.date} if row.date else {})
 

@@ -65,13 +65,13 @@ def test_budgets_are_clamped(given, used):
     assert clamp_budget(given) == used
 
 
-async def test_rows_are_numbered_without_gaps_and_cut_to_the_limit():
+async def test_bad_rows_leave_no_gaps_and_the_rest_is_cut_to_the_limit():
     web, backend = kernel(
         [row("https://a/"), row("javascript:alert(1)"), row(""), row("https://b/"), row("https://c/")]
     )
     outcome = await web.search("  query  ", 2)
     assert backend.asked == [("query", 2)]
-    assert [(found.url, found.position) for found in outcome.rows] == [("https://a/", 1), ("https://b/", 2)]
+    assert [found.url for found in outcome.rows] == ["https://a/", "https://b/"]
     assert (len(outcome.dropped), outcome.served_by) == (2, "fake")
 
 
@@ -203,12 +203,7 @@ async def test_a_backend_that_only_answers_gives_one_row_without_a_url():
     web, backend = kernel()
     backend.answer = "Forty-two."
     [found] = (await web.search("q")).rows
-    assert (found.title, found.url, found.description, found.position) == (
-        "Search Answer",
-        "",
-        "Forty-two.",
-        1,
-    )
+    assert (found.title, found.url, found.description) == ("Search Answer", "", "Forty-two.")
     backend.rows = [row()]
     assert [each.title for each in (await web.search("q")).rows] == ["T"]
 

@@ -3,8 +3,9 @@
 import json
 
 from hermes.errors import WebError
+from hermes.protocols import SearchRow
 from hermes.tools.toolbox import Toolbox, select
-from hermes.tools.web.kernel import ExtractOutcome, FoundRow, ReadPage, SearchOutcome
+from hermes.tools.web.kernel import ExtractOutcome, ReadPage, SearchOutcome
 
 
 class Web:
@@ -36,7 +37,7 @@ async def call(name, outcome, **arguments):
 
 
 async def test_web_search_prints_the_exact_shape():
-    outcome = SearchOutcome(rows=(FoundRow("Köln", "https://k/", "d", 1),), served_by="x")
+    outcome = SearchOutcome(rows=(SearchRow("Köln", "https://k/", "d"),), served_by="x")
     result, web = await call("web_search", outcome, query="q", limit="7")
     assert web.asked == [("q", 7, {})]
     assert json.loads(result.text) == {

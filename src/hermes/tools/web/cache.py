@@ -102,32 +102,40 @@ class Shared(Generic[T]):
     """
 
     def __init__(self) -> None:
-        self._calls: dict[Hashable, asyncio.Future[T | None]] = {}
+        self._calls: dict[Hashable, asyncio.Future[T | None] | None] = {}
+        """The calls under way, each with what others wait on, once somebody does."""
 
     async def call(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> T:
-        while (running := self._calls.get(key)) is not None:
-            await asyncio.wait([running])
-            outcome = running.result()
+        while key in self._calls:
+            outcome = await self._outcome(key)
             if outcome is not None:
                 return outcome
-        return await self._make(key, work)
-
-    async def _make(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> T:
-        call: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
-        self._calls[key] = call
+        self._calls[key] = None
         try:
             outcome = await work()
-        except HermesError as error:
-            call.set_exception(error)
-            call.exception()  # who made the call sees it, whether others wait or not
+        except BaseException as error:
+            self._end(key, None, error)
             raise
+        self._end(key, outcome)
+        return outcome
+
+    async def _outcome(self, key: Hashable) -> T | None:
+        """What the call under way gives; None when it is given up."""
+        running = self._calls[key]
+        if running is None:
+            running = self._calls[key] = asyncio.get_running_loop().create_future()
+        await asyncio.wait([running])
+        return running.result()
+
+    def _end(self, key: Hashable, outcome: T | None, failure: BaseException | None = None) -> None:
+        waiting = self._calls.pop(key)
+        if waiting is None:
+            return
+        if isinstance(failure, HermesError):
+            waiting.set_exception(failure)
+            waiting.exception()  # who waits may have left, and then nobody else looks at it
         else:
-            call.set_result(outcome)
-            return outcome
-        finally:
-            del self._calls[key]
-            if not call.done():
-                call.set_result(None)
+            waiting.set_result(outcome)
 
 
 class Cached:

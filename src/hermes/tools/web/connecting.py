@@ -23,7 +23,7 @@ class Connector(msgspec.Struct, frozen=True, kw_only=True):
     services: Services
     notebook: Callable[[], Notebook]
     remember: Remember
-    today: Callable[[], Today]
+    today: Today
     on_empty: bool = False
     patience: float = 3.0
 

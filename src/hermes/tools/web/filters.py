@@ -1,7 +1,7 @@
 """What a search is narrowed by: judged once, fitted to what a backend can, and never dropped in silence."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 import msgspec
@@ -16,7 +16,8 @@ _DOMAINS: frozenset[Filter] = frozenset({"include_domains", "exclude_domains"})
 _LEFT_OUT = "results were left out after the search, and there may be more"
 _CODE = 2
 
-Today = dt.date
+Today = Callable[[], dt.date]
+"""Gives the day that the age of results is counted from."""
 
 
 def judged(text: str, limit: int, given: Mapping[str, object]) -> Query:
@@ -64,11 +65,11 @@ def _same_age(query: Query, backend: WebBackend, today: Today) -> tuple[Query, t
     """The age of results in the words that the backend knows, where it knows any."""
     knows = backend.filters
     if query.freshness and "freshness" not in knows and "after" in knows:
-        first = today - dt.timedelta(days=DAYS[query.freshness])
+        first = today() - dt.timedelta(days=DAYS[query.freshness])
         after = max(query.after, first.isoformat())
         return msgspec.structs.replace(query, freshness=None, after=after), ()
     if query.after and "after" not in knows and "freshness" in knows and not query.freshness:
-        age = (today - dt.date.fromisoformat(query.after)).days
+        age = (today() - dt.date.fromisoformat(query.after)).days
         wider = next((name for name, days in DAYS.items() if age <= days), None)
         if wider is not None:
             note = f"`{backend.name}` knows no dates: it searched the last {wider}"

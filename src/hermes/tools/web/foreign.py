@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hermes.errors import BackendDown, WebError
-from hermes.protocols import Document, Filter, Found, Query, SearchRow
+from hermes.protocols import Document, Filter, Found, Query
 from hermes.threads import in_thread
-from hermes.tools.web.backends.base import Backend, at, first_text, items, text
+from hermes.tools.web.backends.base import Backend, Columns, at, first_text, items, text
 
+_ROWS = Columns(others={"url": ("href",), "description": ("snippet", "content")})
 WITHIN = 90.0
 """Seconds that a call of a provider may take."""
 
@@ -60,18 +61,7 @@ class ForeignBackend:
         reply = await self._call(self._provider.search, query.text, query.limit)
         if isinstance(reply, dict) and (reply.get("success") is False or set(reply) == {"error"}):
             raise WebError(f"`{self.name}`: {text(reply.get('error')) or 'the search failed'}")
-        rows = items(at(reply, "data", "web")) if isinstance(reply, dict) else items(reply)
-        return Found(
-            rows=tuple(
-                SearchRow(
-                    title=text(row.get("title")),
-                    url=first_text(row, "url", "href"),
-                    description=first_text(row, "description", "snippet", "content"),
-                    date=text(row.get("date")),
-                )
-                for row in rows
-            )
-        )
+        return Found(rows=_ROWS.rows(at(reply, "data", "web") if isinstance(reply, dict) else reply))
 
     async def extract(self, urls: Sequence[str]) -> Sequence[Document]:
         extract = self._provider.extract

@@ -13,37 +13,27 @@ import msgspec
 
 from hermes import discover
 from hermes.errors import HermesError, WebError
-from hermes.protocols import Compressor, Document, Query, SearchRow, WebBackend
+from hermes.protocols import Compressor, Document, SearchRow, WebBackend
 from hermes.tools.web.addresses import Blocked, Gate, Refusal, same, spelled, split
 from hermes.tools.web.budget import PageArchive, fit, without_embedded_images
-from hermes.tools.web.filters import ask, is_within, judged
+from hermes.tools.web.filters import ask, judged
+from hermes.tools.web.rows import judged_rows
 
 DEFAULT_LIMIT = 5
 MOST_RESULTS = 100
 MOST_URLS = 5
 DEFAULT_BUDGET = 15_000
 COMPRESS_FLOOR = 5_000
-LONGEST_TITLE = 500
-LONGEST_TEXT = 20_000
-"""Characters of a description: more is a page in disguise, and pages are read with their own budget."""
 ANSWER_TITLE = "Search Answer"
 
 Log = Callable[[str, Callable[[], dict[str, Any]]], None]
 """Told of every call: the tool, and what gives the entry, which is only made where it is kept."""
 
 
-class FoundRow(msgspec.Struct, frozen=True):
-    title: str
-    url: str
-    description: str
-    position: int
-    date: str = ""
-
-
 class SearchOutcome(msgspec.Struct, frozen=True):
     """What a search gave: rows that hold, who served them, why others were dropped, and what to know."""
 
-    rows: tuple[FoundRow, ...]
+    rows: tuple[SearchRow, ...]
     served_by: str
     dropped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -113,33 +103,37 @@ class WebKernel:
         self, query: object, limit: object = DEFAULT_LIMIT, filters: Mapping[str, object] | None = None
     ) -> SearchOutcome:
         """Search; `filters` are the fields of `Query` that narrow it."""
-        asked = {"query": query, "limit": clamp_limit(limit)}
+        most = clamp_limit(limit)
         try:
-            outcome = await self._found(query, limit, filters or {})
+            outcome = await self._found(query, most, filters or {})
         except HermesError as error:
-            failure = {"parameters": asked, "error": str(error), "results_count": 0}
-            self._log("web_search", lambda: failure)
+            failure = {"error": str(error), "results_count": 0}
+            self._log("web_search", lambda: {"parameters": {"query": query, "limit": most}, **failure})
             raise
-        self._log("web_search", lambda: {"parameters": asked, **_search_figures(outcome)})
+        self._log(
+            "web_search",
+            lambda: {"parameters": {"query": query, "limit": most}, **_search_figures(outcome)},
+        )
         return outcome
 
-    async def _found(self, query: object, limit: object, filters: Mapping[str, object]) -> SearchOutcome:
+    async def _found(self, query: object, limit: int, filters: Mapping[str, object]) -> SearchOutcome:
         text = query.strip() if isinstance(query, str) else ""
         if not text:
             raise WebError("the search query is empty", hint="say what to look for")
-        wanted = judged(text, clamp_limit(limit), filters)
+        wanted = judged(text, limit, filters)
         backend = self._search()
-        found = await ask(backend, wanted, self._today())
-        good, dropped = _sorted_out(found.rows, backend.schemes, wanted)
-        if self._strict and dropped:
-            raise WebError(f"Invalid web search result: {dropped[0]}")
+        found = await ask(backend, wanted, self._today)
+        rows = judged_rows(found.rows, backend.schemes, wanted)
+        if self._strict and rows.dropped:
+            raise WebError(f"Invalid web search result: {rows.dropped[0]}")
+        good = rows.good
         if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
-            rows=tuple(_numbered(row, place) for place, row in enumerate(good[: wanted.limit], start=1)),
+            rows=tuple(good[:limit]),
             served_by=found.served_by or backend.name,
-            dropped=tuple(dropped),
-            notes=found.notes,
+            dropped=tuple(rows.dropped),
+            notes=(*found.notes, _repetition(rows.repeated)) if rows.repeated else found.notes,
             among_several=bool(found.served_by),
         )
 
@@ -273,6 +267,10 @@ def _unreadable(url: str, backend: WebBackend) -> str:
     return f"the backend `{backend.name}` reads only {kinds} addresses"
 
 
+def _repetition(count: int) -> str:
+    return f"{count} {'row was' if count == 1 else 'rows were'} left out: the page of another row"
+
+
 def _search_figures(outcome: SearchOutcome) -> dict[str, Any]:
     """What a log says of a search."""
     size = sum(len(row.title) + len(row.url) + len(row.description) for row in outcome.rows)
@@ -298,50 +296,3 @@ def _figures(
         "truncation_metrics": cut,
         "processing_applied": ["compressed"] * bool(short) + ["truncated"] * bool(cut),
     }
-
-
-def _sorted_out(
-    rows: Sequence[SearchRow], schemes: Sequence[str], query: Query
-) -> tuple[list[SearchRow], list[str]]:
-    """The rows that hold, and why the others do not."""
-    good: list[SearchRow] = []
-    dropped: list[str] = []
-    for row in rows:
-        problem = _problem(row, schemes, query)
-        if problem:
-            dropped.append(problem)
-        else:
-            good.append(row)
-    return good, dropped
-
-
-def _problem(row: SearchRow, schemes: Sequence[str], query: Query) -> str:
-    """Why a row is not shown; empty when it is."""
-    if not isinstance(row.url, str) or not row.url:
-        return "a row has no URL"
-    scheme, _, rest = row.url.partition(":")
-    if scheme.lower() not in schemes or not rest.strip("/"):
-        return "a row has a URL of a kind that is not read here"
-    if "[" not in row.url and not query.include_domains and not query.exclude_domains:
-        return ""  # most rows: taking a URL apart costs more than all else that is done with a row
-    parts = split(row.url)
-    if parts is None:
-        return "a row has a URL that is none"
-    host = parts[1]
-    if query.include_domains and not is_within(host, query.include_domains):
-        return f"a row is from `{host}`, which is not one of the wanted domains"
-    if is_within(host, query.exclude_domains):
-        return f"a row is from `{host}`, which is not wanted"
-    return ""
-
-
-def _numbered(row: SearchRow, position: int) -> FoundRow:
-    title, description = (
-        _clipped(row.title or "", LONGEST_TITLE),
-        _clipped(row.description or "", LONGEST_TEXT),
-    )
-    return FoundRow(title, row.url, description, position, row.date or "")
-
-
-def _clipped(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -49,7 +49,7 @@ class Failover:
     filters: frozenset[Filter] = EVERY
 
     def __init__(
-        self, members: Sequence[Member], memory: Memory, today: Callable[[], Today], *, on_empty: bool = False
+        self, members: Sequence[Member], memory: Memory, today: Today, *, on_empty: bool = False
     ) -> None:
         self.name = members[0].name
         self.schemes = _schemes(members)
@@ -63,7 +63,7 @@ class Failover:
         empty: Found | None = None
         for member in self._in_turn():
             try:
-                found = await ask(member.connect(), query, self._today())
+                found = await ask(member.connect(), query, self._today)
             except (BackendDown, ConfigError) as error:
                 passed.append(self._pass_over(member, error))
                 continue
@@ -111,7 +111,7 @@ class Federation:
 
     filters: frozenset[Filter] = EVERY
 
-    def __init__(self, members: Sequence[Member], patience: float, today: Callable[[], Today]) -> None:
+    def __init__(self, members: Sequence[Member], patience: float, today: Today) -> None:
         self.name = ", ".join(member.name for member in members)
         self.schemes = _schemes(members)
         self._members = members
@@ -153,7 +153,7 @@ class Federation:
     async def _ask(self, member: Member, query: Query) -> Found | WebError | ConfigError:
         """What a member found, or why it found nothing."""
         try:
-            return await ask(member.connect(), query, self._today())
+            return await ask(member.connect(), query, self._today)
         except (WebError, ConfigError) as error:
             return error
 

@@ -5,16 +5,14 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from hermes.protocols import Deadlines, Found, HttpRequest, Query, SearchRow
+from hermes.protocols import Deadlines, Found, HttpRequest, Query
 from hermes.tools.web.backends.base import (
     Backend,
+    Columns,
     Site,
     address_option,
     at,
-    first_text,
-    items,
     key_option,
-    text,
     unknown_topic,
     with_operators,
 )
@@ -24,6 +22,7 @@ MOST_RESULTS = 20
 MOST_NEWS = 50
 MOST_WORDS = 50
 MOST_LETTERS = 400
+_ROWS = Columns(date="page_age", others={"date": ("age",)})
 _FIRST_DAY, _LAST_DAY = "1970-01-01", "2099-12-31"
 _COUNTRIES = (
     "AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE TR TW"
@@ -93,16 +92,7 @@ def _language(query: Query) -> str | None:
 
 def _read_search(reply: Any, query: Query) -> Found:
     rows = at(reply, "results") if query.topic == "news" else at(reply, "web", "results")
-    return Found(rows=tuple(map(_row, items(rows))), notes=_lost(query))
-
-
-def _row(item: dict[str, Any]) -> SearchRow:
-    return SearchRow(
-        title=text(item.get("title")),
-        url=text(item.get("url")),
-        description=text(item.get("description")),
-        date=first_text(item, "page_age", "age"),
-    )
+    return Found(rows=_ROWS.rows(rows), notes=_lost(query))
 
 
 def _lost(query: Query) -> tuple[str, ...]:

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from hermes.errors import WebError
-from hermes.protocols import Deadlines, Document, Found, HttpRequest, Query, SearchRow
+from hermes.protocols import Deadlines, Document, Found, HttpRequest, Query
 from hermes.tools.web.backends.base import (
     Backend,
+    Columns,
     Option,
     Services,
     Site,
     address_option,
     at,
-    first_text,
     items,
     json_request,
     key_option,
@@ -20,6 +20,7 @@ from hermes.tools.web.backends.base import (
 )
 
 LONGEST_ANSWER = 2000
+_ROWS = Columns(description="snippet", others={"description": ("content",), "date": ("last_updated",)})
 _FETCH = """\
 Fetch this page and return its main content in Markdown: {url}
 Return the content alone, without navigation, advertisements or a comment of your own."""
@@ -41,22 +42,13 @@ def _read_search(reply: Any, _query: Query) -> Found:
     cited = at(reply, "citations")
     tiers = (
         items(at(reply, "search_results")),
-        [{"url": each} if isinstance(each, str) else each for each in cited if isinstance(each, str | dict)]
+        items([{"url": each} if isinstance(each, str) else each for each in cited])
         if isinstance(cited, list)
         else [],
         _annotations(reply),
     )
-    rows = tuple(map(_row, next(filter(None, tiers), [])))
+    rows = _ROWS.rows(next(filter(None, tiers), []))
     return Found(rows=rows, answer=_answer(reply)[:LONGEST_ANSWER])
-
-
-def _row(item: dict[str, Any]) -> SearchRow:
-    return SearchRow(
-        title=text(item.get("title")),
-        url=text(item.get("url")),
-        description=first_text(item, "snippet", "content"),
-        date=first_text(item, "date", "last_updated"),
-    )
 
 
 def _message(reply: Any) -> Any:

@@ -5,14 +5,13 @@ from typing import Any
 
 from hermes import discover
 from hermes.errors import BackendDown, BackendSpent, NotConfigured, WebError
-from hermes.protocols import Document, Filter, Found, Query, SearchRow
+from hermes.protocols import Document, Filter, Found, Query
 from hermes.threads import in_thread
 from hermes.tools.web.backends.base import (
     Backend,
+    Columns,
     Option,
     Services,
-    first_text,
-    items,
     text,
     texts,
     unknown_topic,
@@ -23,6 +22,7 @@ PACKAGE = "ddgs"
 SECONDS_PER_REQUEST = 10
 SECONDS_IN_ALL = 30.0
 LONGEST_REASON = 200
+_ROWS = Columns(url="href", description="body", others={"url": ("url",)})
 _NOTHING = "No results found"
 _REGIONS = (
     "us-en uk-en de-de fr-fr es-es it-it br-pt pt-pt nl-nl pl-pl ru-ru jp-jp kr-kr cn-zh xa-ar in-en au-en"
@@ -56,7 +56,7 @@ class Ddgs:
         is_known = not (query.region or query.language) or "region" in chosen
         note = "DuckDuckGo has no results of its own for this `region` and `language`, which were not heeded"
         notes = (*unknown_topic("DuckDuckGo", query), *(() if is_known else (note,)))
-        return Found(rows=tuple(map(_row, items(rows))), notes=notes)
+        return Found(rows=_ROWS.rows(rows), notes=notes)
 
     async def extract(self, urls: Sequence[str]) -> Sequence[Document]:
         return [Document(url=url, error="DuckDuckGo only searches") for url in urls]
@@ -109,15 +109,6 @@ def _region(query: Query) -> str:
         if (not country or code.startswith(f"{country}-")) and code.endswith(language)
     )
     return next(wanted, "")
-
-
-def _row(item: dict[str, Any]) -> SearchRow:
-    return SearchRow(
-        title=text(item.get("title")),
-        url=first_text(item, "href", "url"),
-        description=text(item.get("body")),
-        date=text(item.get("date")),
-    )
 
 
 def _is_installed() -> bool:

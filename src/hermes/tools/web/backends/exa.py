@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hermes.protocols import Document, Found, HttpRequest, Query, SearchRow
+from hermes.protocols import Document, Found, HttpRequest, Query
 from hermes.tools.web.backends.base import (
     Backend,
+    Columns,
     Site,
     address_option,
     at,
@@ -13,11 +14,10 @@ from hermes.tools.web.backends.base import (
     items,
     json_request,
     key_option,
-    number,
     text,
-    texts,
 )
 
+_ROWS = Columns(description="highlights", date="publishedDate")
 _CATEGORIES = {"news": "news", "finance": "financial report"}
 
 
@@ -41,17 +41,7 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
 
 
 def _read_search(reply: Any, _query: Query) -> Found:
-    return Found(rows=tuple(map(_row, items(at(reply, "results")))))
-
-
-def _row(item: dict[str, Any]) -> SearchRow:
-    return SearchRow(
-        title=text(item.get("title")),
-        url=text(item.get("url")),
-        description=" ".join(texts(item.get("highlights"))),
-        date=text(item.get("publishedDate")),
-        score=number(item.get("score")),
-    )
+    return Found(rows=_ROWS.rows(at(reply, "results")))
 
 
 def _extract_request(site: Site, urls: Sequence[str]) -> HttpRequest:

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from hermes.errors import NotConfigured
-from hermes.protocols import Document, Found, HttpRequest, Query, SearchRow
+from hermes.protocols import Document, Found, HttpRequest, Query
 from hermes.tools.web.backends.base import (
     Backend,
+    Columns,
     Site,
     address_option,
     at,
-    first_text,
-    items,
     json_request,
     key_option,
     text,
@@ -19,6 +18,7 @@ from hermes.tools.web.backends.base import (
 )
 
 MOST_RESULTS = 20
+_ROWS = Columns(others={"description": ("content",), "date": ("publishedTime",)})
 _READER, _SEARCH = "r.jina.ai", "s.jina.ai"
 _UNPROCESSABLE = 422
 _NOTHING = "No search results"
@@ -49,17 +49,7 @@ def _search_address(reader: str) -> str:
 
 
 def _read_search(reply: Any, _query: Query) -> Found:
-    return Found(
-        rows=tuple(
-            SearchRow(
-                title=text(item.get("title")),
-                url=text(item.get("url")),
-                description=first_text(item, "description", "content"),
-                date=first_text(item, "date", "publishedTime"),
-            )
-            for item in items(at(reply, "data"))
-        )
-    )
+    return Found(rows=_ROWS.rows(at(reply, "data")))
 
 
 def _is_empty(status: int, body: Any) -> bool:

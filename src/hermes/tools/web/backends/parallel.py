@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hermes.protocols import Document, Found, HttpRequest, Query, SearchRow
+from hermes.protocols import Document, Found, HttpRequest, Query
 from hermes.tools.web.backends.base import (
     Backend,
+    Columns,
     Option,
     Site,
     address_option,
@@ -23,6 +24,7 @@ MOST_PAGES = 20
 LONGEST_QUERY = 200
 LONGEST_OBJECTIVE = 5000
 DEFAULT_MODE = "advanced"
+_ROWS = Columns(description="excerpts", date="publish_date")
 _MODES = {mode: mode for mode in ("turbo", "fast", "basic", DEFAULT_MODE)} | {"one-shot": "basic"}
 
 
@@ -54,16 +56,7 @@ def _narrowed(query: Query) -> dict[str, Any]:
 
 
 def _read_search(reply: Any, _query: Query) -> Found:
-    rows = tuple(
-        SearchRow(
-            title=text(item.get("title")),
-            url=text(item.get("url")),
-            description=" ".join(texts(item.get("excerpts"))),
-            date=text(item.get("publish_date")),
-        )
-        for item in items(at(reply, "results"))
-    )
-    return Found(rows=rows, notes=_warnings(reply))
+    return Found(rows=_ROWS.rows(at(reply, "results")), notes=_warnings(reply))
 
 
 def _warnings(reply: Any) -> tuple[str, ...]:

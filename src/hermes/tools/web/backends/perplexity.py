@@ -2,22 +2,21 @@
 
 from typing import Any
 
-from hermes.protocols import Found, HttpRequest, Query, SearchRow
+from hermes.protocols import Found, HttpRequest, Query
 from hermes.tools.web.backends.base import (
     Backend,
+    Columns,
     Site,
     address_option,
     at,
-    first_text,
-    items,
     json_request,
     key_option,
-    text,
     us_date,
 )
 
 MOST_RESULTS = 20
 MOST_DOMAINS = 20
+_ROWS = Columns(description="snippet", others={"date": ("last_updated",)})
 
 
 def _search_request(site: Site, query: Query) -> HttpRequest:
@@ -42,15 +41,7 @@ def _domains(query: Query) -> list[str]:
 
 
 def _read_search(reply: Any, query: Query) -> Found:
-    rows = tuple(
-        SearchRow(
-            title=text(item.get("title")),
-            url=text(item.get("url")),
-            description=text(item.get("snippet")),
-            date=first_text(item, "date", "last_updated"),
-        )
-        for item in items(at(reply, "results"))
-    )
+    rows = _ROWS.rows(at(reply, "results"))
     is_cut = len(query.include_domains) > MOST_DOMAINS
     note = f"Perplexity searches at most {MOST_DOMAINS} domains: the first ones were searched"
     return Found(rows=rows, notes=(note,) if is_cut else ())

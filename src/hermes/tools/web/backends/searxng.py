@@ -4,14 +4,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from hermes.errors import BackendDown, BackendRefused, WebError
-from hermes.protocols import Deadlines, Found, HttpRequest, Query, SearchRow
+from hermes.protocols import Deadlines, Found, HttpRequest, Query
 from hermes.tools.web.backends.base import (
     Backend,
+    Columns,
     Option,
     Site,
     address_option,
     at,
-    items,
     number,
     text,
     texts,
@@ -19,6 +19,7 @@ from hermes.tools.web.backends.base import (
     with_operators,
 )
 
+_ROWS = Columns(description="content", date="publishedDate")
 SHORTEST_TIMEOUT = 5.0
 _FORBIDDEN = 403
 
@@ -58,7 +59,7 @@ def _seconds(value: Any) -> float:
 
 
 def _read_search(reply: Any, query: Query) -> Found:
-    rows = sorted(map(_row, items(at(reply, "results"))), key=lambda row: -(row.score or 0.0))
+    rows = sorted(_ROWS.rows(at(reply, "results")), key=lambda row: -(row.score or 0.0))
     silent = _unresponsive(at(reply, "unresponsive_engines"))
     if silent and not rows:
         raise BackendDown(
@@ -67,16 +68,6 @@ def _read_search(reply: Any, query: Query) -> Found:
         )
     lost = (f"some engines of SearXNG did not answer: {silent}",) if silent else ()
     return Found(rows=tuple(rows), notes=(*unknown_topic("SearXNG", query), *lost))
-
-
-def _row(item: dict[str, Any]) -> SearchRow:
-    return SearchRow(
-        title=text(item.get("title")),
-        url=text(item.get("url")),
-        description=text(item.get("content")),
-        date=text(item.get("publishedDate")),
-        score=number(item.get("score")),
-    )
 
 
 def _unresponsive(engines: Any) -> str:

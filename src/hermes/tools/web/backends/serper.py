@@ -3,15 +3,15 @@
 from typing import Any
 
 from hermes.errors import BackendSpent, WebError
-from hermes.protocols import Found, HttpRequest, Query, SearchRow
+from hermes.protocols import Found, HttpRequest, Query
 from hermes.tools.web.backends.base import (
     Backend,
+    Columns,
     Site,
     address_option,
     at,
     first_text,
     google_range,
-    items,
     json_request,
     key_option,
     text,
@@ -20,6 +20,7 @@ from hermes.tools.web.backends.base import (
 )
 from hermes.tools.web.filters import EVERY
 
+_ROWS = Columns(url="link", description="snippet")
 _BAD_REQUEST = 400
 
 
@@ -37,15 +38,7 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
 
 
 def _read_search(reply: Any, query: Query) -> Found:
-    rows = tuple(
-        SearchRow(
-            title=text(item.get("title")),
-            url=text(item.get("link")),
-            description=text(item.get("snippet")),
-            date=text(item.get("date")),
-        )
-        for item in items(at(reply, "news" if query.topic == "news" else "organic"))
-    )
+    rows = _ROWS.rows(at(reply, "news" if query.topic == "news" else "organic"))
     box = at(reply, "answerBox")
     answer = first_text(box, "answer", "snippet") if isinstance(box, dict) else ""
     return Found(rows=rows, answer=answer, notes=unknown_topic("Serper", query))

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hermes.protocols import Document, Found, HttpRequest, Query, SearchRow
+from hermes.protocols import Document, Found, HttpRequest, Query
 from hermes.tools.web.backends.base import (
     Backend,
+    Columns,
     Site,
     address_option,
     at,
@@ -13,13 +14,13 @@ from hermes.tools.web.backends.base import (
     items,
     json_request,
     key_option,
-    number,
     text,
     texts,
 )
 
 MOST_RESULTS = 20
 MOST_PAGES = 20
+_ROWS = Columns(description="content", date="published_date")
 
 
 def _headers(site: Site) -> dict[str, str]:
@@ -43,17 +44,7 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
 
 
 def _read_search(reply: Any, _query: Query) -> Found:
-    rows = tuple(
-        SearchRow(
-            title=text(item.get("title")),
-            url=text(item.get("url")),
-            description=text(item.get("content")),
-            date=text(item.get("published_date")),
-            score=number(item.get("score")),
-        )
-        for item in items(at(reply, "results"))
-    )
-    return Found(rows=rows, answer=text(at(reply, "answer")))
+    return Found(rows=_ROWS.rows(at(reply, "results")), answer=text(at(reply, "answer")))
 
 
 def _extract_request(site: Site, urls: Sequence[str]) -> HttpRequest:

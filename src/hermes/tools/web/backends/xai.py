@@ -11,6 +11,7 @@ from hermes.errors import ConfigError, WebError
 from hermes.protocols import Deadlines, Found, HttpRequest, Query, SearchRow
 from hermes.tools.web.backends.base import (
     Backend,
+    Columns,
     Option,
     Site,
     address_option,
@@ -27,6 +28,7 @@ from hermes.tools.web.filters import EVERY
 MOST_DOMAINS = 5
 LONGEST_QUOTE = 200
 DEFAULT_SECONDS = 90.0
+_ROWS = Columns()
 _TASK = """\
 Search the web for the query below. Answer with one JSON object and nothing else:
 {{"results": [{{"title": "…", "url": "https://…", "description": "…"}}]}}
@@ -115,15 +117,7 @@ def _parts(reply: Any) -> list[dict[str, Any]]:
 def _written(said: str) -> list[SearchRow]:
     """The rows of the JSON in a text, which may stand between other words."""
     whole = _object(said) or _object(said[said.find("{") : said.rfind("}") + 1])
-    rows = [
-        SearchRow(
-            title=text(item.get("title")),
-            url=text(item.get("url")),
-            description=text(item.get("description")),
-        )
-        for item in items(at(whole, "results"))
-    ]
-    return [row for row in rows if row.url]
+    return [row for row in _ROWS.rows(at(whole, "results")) if row.url]
 
 
 def _object(said: str) -> Any:

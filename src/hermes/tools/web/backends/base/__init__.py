@@ -14,6 +14,7 @@ from hermes.tools.web.backends.base.declare import (
     key_option,
 )
 from hermes.tools.web.backends.base.reading import (
+    Columns,
     at,
     first_text,
     google_range,
@@ -29,6 +30,7 @@ from hermes.tools.web.backends.base.reading import (
 
 __all__ = [
     "Backend",
+    "Columns",
     "Option",
     "Sent",
     "Services",

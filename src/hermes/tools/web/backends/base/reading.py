@@ -1,11 +1,16 @@
 """A vendor's JSON taken apart without trusting it: what is missing or of another kind is empty."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import msgspec
 
-from hermes.protocols import HttpRequest, Query
+from hermes.protocols import HttpRequest, Query, SearchRow
+
+_NUMBERS = (int, float)
+_LARGEST = 2**53
+"""Above it a whole number is not exactly one with a point."""
 
 
 def at(value: Any, *path: str) -> Any:
@@ -24,13 +29,23 @@ def text(value: Any) -> str:
     """A text without surrounding space; a number is written out, anything else is empty."""
     if isinstance(value, str):
         return value.strip()
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+    return str(value) if isinstance(value, _NUMBERS) and not isinstance(value, bool) else ""
 
 
 def texts(value: Any) -> list[str]:
     """The texts of a list that say something; a single text is a list of one."""
     given = value if isinstance(value, list) else [value]
     return [said for said in map(text, given) if said]
+
+
+def prose(value: Any) -> str:
+    """A text, or those of a list with a space between them."""
+    if not isinstance(value, list):
+        return text(value)
+    try:
+        return " ".join(value).strip()
+    except TypeError:  # something else is among them
+        return " ".join(texts(value))
 
 
 def first_text(item: Mapping[str, Any], *keys: str) -> str:
@@ -40,8 +55,48 @@ def first_text(item: Mapping[str, Any], *keys: str) -> str:
 
 def number(value: Any) -> float | None:
     """A number, or None."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and abs(value) < float("inf") else None
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    is_whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST
+    return float(value) if is_whole else None
+
+
+class Columns(msgspec.Struct, frozen=True, kw_only=True):
+    """Under which names a vendor's rows hold what a `SearchRow` has.
+
+    `others` are names to look under where the first one says nothing.
+    """
+
+    title: str = "title"
+    url: str = "url"
+    description: str = "description"
+    date: str = "date"
+    score: str = "score"
+    others: Mapping[str, Sequence[str]] = {}
+
+    def rows(self, value: Any) -> tuple[SearchRow, ...]:
+        """The rows of a list, in its order; what is no list has none."""
+        given = items(value)
+        title, url, description, date, score = self.title, self.url, self.description, self.date, self.score
+        found = [
+            SearchRow(
+                text(item.get(title)),
+                text(item.get(url)),
+                prose(item.get(description)),
+                text(item.get(date)),
+                number(item.get(score)),
+            )
+            for item in given
+        ]
+        return tuple(map(self._completed, found, given)) if self.others else tuple(found)
+
+    def _completed(self, row: SearchRow, item: Mapping[str, Any]) -> SearchRow:
+        more = {
+            column: first_text(item, *names)
+            for column, names in self.others.items()
+            if not getattr(row, column)
+        }
+        return msgspec.structs.replace(row, **more) if more else row
 
 
 def json_request(
