@@ -25,7 +25,7 @@ from hermes.agent.untrusted import fenced
 from hermes.errors import Block, HermesError, ToolError
 from hermes.events import ToolFinished, ToolProgress, ToolStarted
 from hermes.hooks import Rewritten
-from hermes.messages import BadArguments, ToolCall
+from hermes.messages import NOT_JSON, BadArguments, ToolCall
 from hermes.protocols import Concern, ToolResult, current_call, progress
 
 LONGEST_RESULT = 100_000
@@ -316,7 +316,7 @@ def tells_error(text: str) -> bool:
     """Whether a result says of itself, as JSON, that something went wrong."""
     try:
         value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return False
     return isinstance(value, dict) and bool(value.get("error"))
 

@@ -8,7 +8,7 @@ import msgspec
 from hermes.errors import InvalidResponse
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, ToolCall, Usage, with_ids
-from hermes.transports.base import count, read_event
+from hermes.transports.base import count, read_event, read_reply
 from hermes.transports.base.failures import failure_inside
 
 BLOCKS = "anthropic_content_blocks"
@@ -163,10 +163,7 @@ class Assembler:
 
     def feed_whole(self, body: bytes) -> Sequence[Delta]:
         self._events += 1
-        try:
-            reply = decode_reply(body)
-        except msgspec.DecodeError as error:
-            raise InvalidResponse(f"the reply is malformed: {error}") from error
+        reply = read_reply(decode_reply, body)
         if reply.error is not None:
             raise failure_inside(reply.error, _STATUS)
         if reply.content is None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from hermes.messages import NOT_JSON
+
 _LONGEST = 2000
 _QUOTED = 300
 
@@ -22,8 +24,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 def read_told(body: bytes) -> Told:
     """What an error body says; one that is no JSON is its own words."""
     try:
-        reply = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+        reply = msgspec.json.decode(body.decode(errors="replace"))
+    except NOT_JSON:
         return Told(words=_line(body.decode(errors="replace")))
     if isinstance(reply, list) and reply:
         reply = reply[0]
