@@ -37,7 +37,16 @@ from hermes.errors import (
 from hermes.events import Delta, Event, Reasoning, RetryWaiting, Text
 from hermes.hooks import HookHost
 from hermes.messages import NormalizedResponse
-from hermes.protocols import Endpoint, HttpReply, HttpRequest, Notebook, ProviderTransport, Request, Wire
+from hermes.protocols import (
+    Deadlines,
+    Endpoint,
+    HttpReply,
+    HttpRequest,
+    Notebook,
+    ProviderTransport,
+    Request,
+    Wire,
+)
 
 if TYPE_CHECKING:
     from hermes.agent.explain import Reason
@@ -51,6 +60,7 @@ ATTEMPTS_BESIDE_ANOTHER = 2
 """Times that one key of one provider is asked for the same; fewer when somebody else can be asked."""
 _PAUSE = 0.5
 _SORTS: "dict[type[Delta], Sort]" = {Text: "text", Reasoning: "reasoning"}
+_DEADLINES = Deadlines()
 _LEARNED = "what the provider refused earlier"
 
 
@@ -151,7 +161,8 @@ class ModelClient:
     """A model that can be asked: an endpoint, the protocol it speaks, and the wire to it.
 
     `notebook` is where the health of keys and the lessons of refusals are kept; `sleep` waits before
-    the same is asked for again; `hooks` are what plugins have around every attempt.
+    the same is asked for again; `hooks` are what plugins have around every attempt; `deadlines` are those
+    of a call.
     """
 
     def __init__(
@@ -163,6 +174,7 @@ class ModelClient:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
         hooks: HookHost | None = None,
+        deadlines: Deadlines = _DEADLINES,
     ) -> None:
         self.endpoint = endpoint
         self._transport = transport
@@ -170,6 +182,7 @@ class ModelClient:
         self._sleep = sleep
         self._clock = clock
         self._hooks = hooks or HookHost()
+        self._deadlines = deadlines
         self._keys = KeyRing(endpoint, notebook)
         self._lessons = Lessons(notebook) if notebook is not None else None
         self._changes: tuple[Change, ...] | None = None
@@ -196,6 +209,7 @@ class ModelClient:
                 response = await self._ask(request, call)
             except (NetError, ModelError) as error:
                 if not await self._goes_on(error, call):
+                    _offer_more_time(error)
                     raise
             else:
                 self._keep(call.changes)
@@ -266,7 +280,7 @@ class ModelClient:
 
     def _numbered(self, http: HttpRequest, call: _Call) -> HttpRequest:
         """The request as this attempt of the call, within what is left of the call's time."""
-        deadlines = http.deadlines
+        deadlines = self._deadlines
         if call.attempt > 1:
             left = max(deadlines.total - (self._clock() - call.began), 0.001)
             deadlines = msgspec.structs.replace(deadlines, total=left)
@@ -365,6 +379,11 @@ async def _follow(reply: HttpReply, feed: Callable[[bytes], Sequence[Delta]], ca
     async for batch in reply.events():
         for payload in batch:
             call.hear(feed(payload))
+
+
+def _offer_more_time(error: HermesError) -> None:
+    if isinstance(error, DeadlinePassed) and error.phase in ("first byte", "idle"):
+        error.hint = "give a slow server more time with `hermes config set model.timeout SECONDS`"
 
 
 def _may_pass(error: HermesError, stage: Stage) -> bool:

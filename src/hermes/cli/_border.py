@@ -1,6 +1,7 @@
 """What leaves the process as text: results on stdout, everything else on stderr, no secret in either."""
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import TextIO
@@ -11,6 +12,8 @@ from hermes.errors import HermesError
 
 _BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROLS = {*range(0x20), *range(0x7F, 0xA0), *_BIDI} - {ord("\n"), ord("\t")}
+_INERT = {code: f"\\u{code:04x}" for code in {*range(0x20), *range(0x7F, 0xA0)} - set(b"\n\t\r\f")}
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 _VISIBLE = {code: f"\\u{code:04x}" for code in _CONTROLS}
 
 
@@ -45,10 +48,10 @@ class Border:
         return self._kept or sys.stdout
 
     def show(self, text: str) -> None:
-        """A result, on stdout: as it is to a program, with nothing a terminal would obey to a terminal."""
+        """A result, on stdout, with nothing in it that a terminal would obey: a pipe may well end at one."""
         clean = self.redact(text)
         self._end_line()
-        text = visible(clean) if is_terminal(self.stdout) else storable(clean)
+        text = visible(clean) if is_terminal(self.stdout) else inert(clean)
         click.echo(text, file=self.stdout, nl=False)
 
     def say(self, text: str) -> None:
@@ -93,6 +96,11 @@ def is_terminal(stream: TextIO | None) -> bool:
 def visible(text: str) -> str:
     """Text in which control characters are seen instead of obeyed."""
     return storable(text).replace("\r\n", "\n").translate(_VISIBLE)
+
+
+def inert(text: str) -> str:
+    """Text for a program: nothing that commands a terminal, and all that a file may hold."""
+    return _LONE_RETURN.sub(r"\\u000d", storable(text).translate(_INERT))
 
 
 def storable(text: str) -> str:
