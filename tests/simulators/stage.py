@@ -1,13 +1,12 @@
 """One server on loopback for a whole file of tests, in a thread: it does what the running test says.
 
-    stage.play(cut_after_a_word)       # what every request is answered with, from now on
-    ...                                # run a command in this thread, or a process
-    assert len(stage.requests) == 1
+stage.play(cut_after_a_word)       # what every request is answered with, from now on
+...                                # run a command in this thread, or a process
+assert len(stage.requests) == 1
 """
 
 import asyncio
 import threading
-from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -50,5 +49,3 @@ class Stage:
     async def _serve(self, exchange: Exchange) -> None:
         assert self._handler is not None
         await self._handler(exchange)
-
-

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -38,6 +39,7 @@ from hermes.events import Delta, Event, Reasoning, RetryWaiting, Text
 from hermes.hooks import HookHost
 from hermes.messages import NormalizedResponse
 from hermes.protocols import (
+    Assembler,
     Deadlines,
     Endpoint,
     HttpReply,
@@ -59,6 +61,8 @@ ATTEMPTS = 3
 ATTEMPTS_BESIDE_ANOTHER = 2
 """Times that one key of one provider is asked for the same; fewer when somebody else can be asked."""
 _PAUSE = 0.5
+_GOODBYE = 0.3
+"""Seconds in which a server may close a stream that has ended."""
 _SORTS: "dict[type[Delta], Sort]" = {Text: "text", Reasoning: "reasoning"}
 _DEADLINES = Deadlines()
 _LEARNED = "what the provider refused earlier"
@@ -209,7 +213,7 @@ class ModelClient:
                 response = await self._ask(request, call)
             except (NetError, ModelError) as error:
                 if not await self._goes_on(error, call):
-                    _offer_more_time(error)
+                    self._give_hint(error)
                     raise
             else:
                 self._keep(call.changes)
@@ -272,7 +276,7 @@ class ModelClient:
                 if "json" in reply.headers.get("content-type", "").lower():
                     call.hear(assembler.feed_whole(await reply.read()))
                 else:
-                    await _follow(reply, assembler.feed, call)
+                    await _follow(reply, assembler, call)
         except HttpStatus as error:
             raise self._read_error(error) from error
         call.stage = "ended"
@@ -369,21 +373,34 @@ class ModelClient:
     def _read_error(self, error: HttpStatus) -> ModelError:
         codes = self.endpoint.provider.codes
         explained = self._transport.read_error(error.status, error.body, error.retry_after, codes)
-        if isinstance(explained, AuthFailed) and explained.hint is None:
-            keys = " or ".join(f"`{name}`" for name in self.endpoint.provider.key_env)
-            explained.hint = f"check the key in {keys}" if keys else "check the key"
+        explained.hint = error.hint or explained.hint
         return explained
 
+    def _give_hint(self, error: HermesError) -> None:
+        """Say what helps, where only this end knows."""
+        if isinstance(error, AuthFailed) and error.hint is None:
+            keys = " or ".join(f"`{name}`" for name in self.endpoint.provider.key_env)
+            error.hint = f"check the key in {keys}" if keys else "check the key"
+        if isinstance(error, DeadlinePassed) and error.phase in ("first byte", "idle"):
+            error.hint = "give a slow server more time with `hermes config set model.timeout SECONDS`"
 
-async def _follow(reply: HttpReply, feed: Callable[[bytes], Sequence[Delta]], call: _Call) -> None:
-    async for batch in reply.events():
+
+async def _follow(reply: HttpReply, assembler: Assembler, call: _Call) -> None:
+    events = reply.events()
+    async for batch in events:
         for payload in batch:
-            call.hear(feed(payload))
+            call.hear(assembler.feed(payload))
+        if assembler.has_ended:
+            await _see_off(events)
+            return
 
 
-def _offer_more_time(error: HermesError) -> None:
-    if isinstance(error, DeadlinePassed) and error.phase in ("first byte", "idle"):
-        error.hint = "give a slow server more time with `hermes config set model.timeout SECONDS`"
+async def _see_off(events: AsyncIterator[Sequence[bytes]]) -> None:
+    """Read a stream to its close, so that its connection can be used again; one that stays open is left."""
+    with suppress(TimeoutError, NetError):
+        async with asyncio.timeout(_GOODBYE):
+            async for _ in events:
+                pass
 
 
 def _may_pass(error: HermesError, stage: Stage) -> bool:

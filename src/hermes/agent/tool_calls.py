@@ -37,6 +37,8 @@ _EXPLAINED = {
     "not_an_object": "the arguments must be a JSON object; the call was not run",
 }
 
+_LARGEST_ARGUMENTS = 1024 * 1024
+_TOO_LARGE = f"the arguments are longer than {_LARGEST_ARGUMENTS} characters; the call was not run"
 _SKIPPED = "skipped: another call beside it could not be read; send both again"
 
 
@@ -107,6 +109,8 @@ class ToolRunner:
         return results
 
     async def _prepare(self, call: ToolCall, is_beside_unreadable: bool) -> Ready:
+        if len(call.arguments) > _LARGEST_ARGUMENTS:
+            return Ready(call, refused=_error(_TOO_LARGE))
         arguments = call.parse()
         if isinstance(arguments, BadArguments):
             return Ready(call, refused=_error(_EXPLAINED[arguments.kind]))

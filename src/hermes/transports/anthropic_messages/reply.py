@@ -135,7 +135,7 @@ class Assembler:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._stop: object = None
-        self._ended = False
+        self.has_ended = False
         self._usage: dict[str, Any] = {}
         self._data: dict[str, Any] = {}
 
@@ -158,7 +158,7 @@ class Assembler:
                 if event.delta is not None:
                     self._take_stop(event.delta.stop_reason, event.delta.stop_details)
             case "message_stop":
-                self._ended = True
+                self.has_ended = True
         return ()
 
     def feed_whole(self, body: bytes) -> Sequence[Delta]:
@@ -169,14 +169,14 @@ class Assembler:
         if reply.content is None:
             raise InvalidResponse("the reply has no content")
         self._take_reply(reply)
-        self._ended = True
+        self.has_ended = True
         return [delta for index, block in enumerate(reply.content) for delta in self._open(index, block)]
 
     def finish(self) -> NormalizedResponse:
         if not self._slots and self._stop is None:
             raise InvalidResponse("the provider sent an empty reply")
         reason = map_finish_reason(self._stop)
-        if not self._ended:
+        if not self.has_ended:
             self._data["partial"] = True
             reason = "length"
         elif self._stop is not None and str(self._stop) not in FINISH:
@@ -187,7 +187,7 @@ class Assembler:
         elif reason == "tool_calls" and not calls:
             reason = "stop"
         slots = self._slots.values()
-        if self._ended and reason != "content_filter" and any(slot.kind in THOUGHT for slot in slots):
+        if self.has_ended and reason != "content_filter" and any(slot.kind in THOUGHT for slot in slots):
             self._data[BLOCKS] = [slot.stored() for slot in slots]
         return NormalizedResponse(
             content="".join(self._text) or self._data.get("refusal"),

@@ -96,7 +96,11 @@ class Failure(msgspec.Struct, frozen=True):
 
     def message(self, lead: str) -> str:
         """The lead, the status, the wait and the provider's own words in one line."""
-        wait = f"; come back in {_duration(self.retry_after)}" if self.retry_after else ""
+        wait = (
+            f"; come back in {_duration(self.retry_after)}"
+            if self.retry_after and self.retry_after >= 1
+            else ""
+        )
         said = f": {self.told.words[:_QUOTED]}" if self.told.words else ""
         return f"{lead} (status {self.status}){wait}{said}"
 

@@ -146,6 +146,10 @@ class Assembler:
         self._stop: str | None = None
         self._usage: Usage | None = None
 
+    @property
+    def has_ended(self) -> bool:
+        return self._stop is not None and self._usage is not None
+
     def feed(self, payload: bytes) -> Sequence[Delta]:
         return self._read(self._take_event, payload)
 

@@ -139,6 +139,10 @@ class Assembler:
         self._usage: Usage | None = None
         self._data: dict[str, Any] = {}
 
+    @property
+    def has_ended(self) -> bool:
+        return self._status is not None
+
     def feed(self, payload: bytes) -> Sequence[Delta]:
         if not payload or payload == b"[DONE]":
             return ()
