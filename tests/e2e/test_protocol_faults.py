@@ -9,17 +9,14 @@ import json
 import os
 import socket
 import struct
-import sys
 import zlib
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
 
 from hermes import discover
 from hermes.cli import _waiting
-from hermes.cli._shell import run
 from simulators import anthropic_messages as messages
 from simulators import bedrock_converse as converse
 from simulators import chat_completions as chat
@@ -41,9 +38,7 @@ from simulators.faults import (
     stream,
     text,
 )
-from simulators.naps import Naps
 from simulators.scripted import Handler, http_reply
-from simulators.stage import Stage
 
 KEY = "sk-test-0123456789abcdef"
 CHAT, MESSAGES, RESPONSES = "custom/m", "anthropic/claude-sonnet-4-5", "openai/gpt-5"
@@ -244,54 +239,14 @@ PROTOCOL = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def stage():
-    with Stage() as stage:
-        yield stage
-
-
-class Inside:
-    """The command, run in this process with a home of its own; says its exit code, stdout and stderr."""
-
-    def __init__(self, capsys):
-        self._capsys = capsys
-
-    def __call__(self, *arguments):
-        code = run(arguments)
-        return (code, *self._capsys.readouterr())
-
-    def ask(self, model=CHAT, *options):
-        return self("chat", "-q", "hello?", "-m", model, *options)
-
-
-@pytest.fixture
-def hermes(stage, tmp_path, monkeypatch, capsys):
-    variables = {
-        "HERMES_HOME": tmp_path, "HERMES_DEBUG": "1", "HERMES_MODEL_TIMEOUT": "0.3",
-        "CUSTOM_BASE_URL": f"{stage.url}/v1", "CUSTOM_API_KEY": KEY,
-        "ANTHROPIC_BASE_URL": stage.url, "ANTHROPIC_API_KEY": KEY,
-        "OPENAI_BASE_URL": f"{stage.url}/v1", "OPENAI_API_KEY": KEY,
-        "BEDROCK_BASE_URL": stage.url, "AWS_ACCESS_KEY_ID": converse.KEY_ID,
-        "AWS_SECRET_ACCESS_KEY": converse.SECRET, "AWS_REGION": converse.REGION,
-    }  # fmt: skip
-    for name, value in variables.items():
-        monkeypatch.setenv(name, str(value))
-    discover.module("hermes.providers.bedrock.signing")._session.cache_clear()
-    client = discover.module("hermes.agent.send").ModelClient
-    monkeypatch.setattr("hermes.app.runtime.ModelClient", partial(client, sleep=Naps()))
-    with open(os.devnull) as nothing:
-        monkeypatch.setattr(sys, "stdin", nothing)
-        yield Inside(capsys)
-
-
 @pytest.mark.parametrize("row", (TRANSPORT | PROTOCOL).values(), ids=TRANSPORT | PROTOCOL)
-def test_a_fault_is_told_as_text_and_as_data(row, stage, hermes):
+def test_a_fault_is_told_as_text_and_as_data(row, stage, inside):
     stage.play(row.begin())
-    code, out, err = hermes.ask(row.model)
+    code, out, err = inside.ask(row.model)
     assert (code, out, len(stage.requests)) == (row.code, row.out, row.requests), err
     assert (row.said in err, err.count("error: ")) == (True, 1 if row.code else 0), err
     stage.play(row.begin())
-    as_data, told, also = hermes.ask(row.model, "--json")
+    as_data, told, also = inside.ask(row.model, "--json")
     answer = json.loads(told)
     assert (as_data, answer["answer"].strip()) == (row.code, row.out.strip())
     assert (answer["error"] is not None) == bool(row.code)
@@ -301,13 +256,13 @@ def test_a_fault_is_told_as_text_and_as_data(row, stage, hermes):
     assert KEY not in out + err + told + also
 
 
-def test_every_call_of_a_turn_is_answered_once_and_in_its_order(stage, hermes):
+def test_every_call_of_a_turn_is_answered_once_and_in_its_order(stage, inside):
     asked = [
         call("web_search", json.dumps({"query": word}), id=id, index=index)
         for index, (word, id) in enumerate((("one", "same"), ("two", "same"), ("three", None)))
     ]
     stage.play(in_turn(stream(*asked, TOOLS), chat.says("done"))())
-    assert hermes.ask()[:2] == (0, "done\n")
+    assert inside.ask()[:2] == (0, "done\n")
     made, *results = json.loads(stage.requests[1].body)["messages"][-4:]
     ids = [each["id"] for each in made["tool_calls"]]
     assert len(set(ids)) == 3
@@ -326,37 +281,37 @@ def test_every_call_of_a_turn_is_answered_once_and_in_its_order(stage, hermes):
         (("rm_rf", "{}"), "there is no tool `rm_rf`"),
     ],
 )
-def test_a_model_is_told_what_is_wrong_with_its_call(stage, hermes, given, words):
+def test_a_model_is_told_what_is_wrong_with_its_call(stage, inside, given, words):
     stage.play(in_turn(chat.calls(given), chat.says("done"))())
-    assert hermes.ask()[:2] == (0, "done\n")
+    assert inside.ask()[:2] == (0, "done\n")
     told = json.loads(stage.requests[1].body)["messages"][-1]
     assert told["role"] == "tool"
     assert words in told["content"]
 
 
-def test_usage_that_cannot_be_is_no_cost(stage, hermes):
+def test_usage_that_cannot_be_is_no_cost(stage, inside):
     usage = {"prompt_tokens": -5, "completion_tokens": 2.5, "total_tokens": 10**30}
     stage.play(in_turn(stream(text("hello"), event({}, "stop", usage=usage), b"data: [DONE]\n\n"))())
-    told = json.loads(hermes.ask(CHAT, "--json")[1])
+    told = json.loads(inside.ask(CHAT, "--json")[1])
     assert all(0 <= count < 1e12 for count in told["usage"].values())
     assert told["cost"] is None
 
 
-def test_each_key_of_three_is_refused_once_and_a_key_without_rights_stops_there(stage, hermes, monkeypatch):
+def test_each_key_of_three_is_refused_once_and_a_key_without_rights_stops_there(stage, inside, monkeypatch):
     monkeypatch.setenv("CUSTOM_API_KEY", "sk-first-000000,sk-second-000000,sk-third-000000")
     stage.play(in_turn(chat.fails(401, "bad key"))())
-    assert hermes.ask()[0] == 1
+    assert inside.ask()[0] == 1
     asked = [request.headers["authorization"] for request in stage.requests]
     assert len(asked) == len(set(asked)) == 3
     stage.play(in_turn(chat.fails(404, "no such model"))())
-    assert hermes.ask()[0] == 1
+    assert inside.ask()[0] == 1
     assert len(stage.requests) == 1
 
 
 @pytest.mark.parametrize("share", [0.2, 0.4, 0.6, 0.8, 0.95, 1])
-def test_a_stream_cut_anywhere_is_whole_or_a_failure(stage, hermes, share):
+def test_a_stream_cut_anywhere_is_whole_or_a_failure(stage, inside, share):
     stage.play(always(cuts(WHOLE[: int(len(WHOLE) * share)]))())
-    code, out, _ = hermes.ask()
+    code, out, _ = inside.ask()
     assert (code, out) == (0, "hello there\n") if share == 1 else code == 1
     assert "hello there\n".startswith(out.strip())
 
@@ -368,7 +323,7 @@ LOOKUPS = {
 
 
 @pytest.mark.parametrize(("error", "tries", "words"), LOOKUPS.values(), ids=LOOKUPS)
-def test_a_name_that_leads_nowhere_is_told_apart(hermes, monkeypatch, error, tries, words):
+def test_a_name_that_leads_nowhere_is_told_apart(inside, monkeypatch, error, tries, words):
     asked = []
 
     def look_up(host, *_more, **_options):
@@ -377,7 +332,7 @@ def test_a_name_that_leads_nowhere_is_told_apart(hermes, monkeypatch, error, tri
 
     monkeypatch.setenv("CUSTOM_BASE_URL", "http://models.example/v1")
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    code, out, err = hermes.ask()
+    code, out, err = inside.ask()
     assert (code, out, len(asked)) == (1, "", tries)
     assert words in err
     assert "hint: " in err
@@ -390,20 +345,20 @@ CONNECTS = {
 
 
 @pytest.mark.parametrize(("code", "words"), CONNECTS.values(), ids=CONNECTS)
-def test_a_server_that_cannot_be_reached_is_told_apart(hermes, monkeypatch, code, words):
+def test_a_server_that_cannot_be_reached_is_told_apart(inside, monkeypatch, code, words):
     def connect(*_):
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(socket.socket, "connect", connect)
-    exit_code, out, err = hermes.ask()
+    exit_code, out, err = inside.ask()
     assert (exit_code, out) == (1, "")
     assert words in err
     assert "hint: " in err
 
 
-def test_a_long_silence_is_said_on_stderr(stage, hermes, monkeypatch):
+def test_a_long_silence_is_said_on_stderr(stage, inside, monkeypatch):
     monkeypatch.setattr(_waiting, "SAID_AFTER", (0.05, 0.1))
     stage.play(first(stalls(), chat.calls(("web_search", {"query": "scout"})), chat.says("hello"))())
-    code, out, err = hermes.ask()
+    code, out, err = inside.ask()
     assert (code, out) == (0, "hello\n")
     assert err.count("no word from `custom/m`") == 2

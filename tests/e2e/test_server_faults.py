@@ -29,7 +29,6 @@ from simulators.faults import (
     text,
 )
 from simulators.scripted import Handler
-from simulators.stage import Stage
 
 KEY = "sk-test-0123456789abcdef"
 TITLE_AND_CLIPBOARD = "\x1b]0;owned\x07\x1b[2J\x1b]8;;http://e.example\x07link\x1b]52;c;ZXZpbA==\x07"
@@ -106,12 +105,6 @@ ROWS = {
         always(stalls()), 3, 1, "", "no answer from `http://127.0.0.1:"
     ),
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def stage():
-    with Stage() as stage:
-        yield stage
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)

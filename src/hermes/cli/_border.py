@@ -57,13 +57,13 @@ class Border:
     def say(self, text: str) -> None:
         """A remark, on stderr, on lines of its own."""
         self._end_line()
-        click.echo(visible(self.redact(text)), err=True)
+        self._tell(text)
 
     def begin(self, text: str) -> None:
         """The beginning of a remark, dim: what happens now. `finish` ends it, or whatever is said next."""
         self._end_line()
         self._open = text
-        click.secho(visible(self.redact(text)), err=True, dim=True, nl=False)
+        self._tell(text, dim=True, nl=False)
 
     def finish(self, text: str, end: str) -> None:
         """The end of a remark; its beginning is said again when something came between."""
@@ -71,16 +71,35 @@ class Border:
         if beginning:
             self._end_line()
         self._open = None
-        click.secho(visible(self.redact(f"{beginning}{end}")), err=True, dim=True)
+        self._tell(f"{beginning}{end}", dim=True)
 
     def _end_line(self) -> None:
         if self._open is not None:
             self._open = None
-            click.echo("", err=True)
+            self._tell("")
+
+    def _tell(self, text: str, *, dim: bool | None = None, nl: bool = True) -> None:
+        """Words on stderr. Where nobody hears them, nothing fails for it."""
+        try:
+            click.secho(visible(self.redact(text)), err=True, dim=dim, nl=nl)
+        except OSError:
+            _let_go(sys.stderr)
+
+    def let_stdout_go(self) -> None:
+        """Give up on results: what goes to stdout from now on is lost."""
+        _let_go(self.stdout)
 
     def complain(self, error: HermesError) -> None:
         """What is wrong and how to mend it."""
         self.say(f"error: {error}" + (f"\nhint: {error.hint}" if error.hint else ""))
+
+
+def _let_go(stream: TextIO | None) -> None:
+    """Send what a stream still holds nowhere, or the interpreter would fail with it at its end."""
+    if stream is not None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def border() -> Border:
