@@ -154,9 +154,9 @@ def _not_negative(value: object) -> float:
 
 
 def _seconds(value: object) -> float:
-    if _not_negative(value) == 0:
-        raise ValueError("more than 0")
-    return _not_negative(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf"):
+        return float(value)
+    raise ValueError("a number above 0")
 
 
 def _switch(value: object) -> bool:
