@@ -1,8 +1,9 @@
-"""Write what is made from the code: `python -m manual`."""
+"""Write what is made from the code and by running it: `python -m manual`."""
 
 import sys
 
 from manual.files import FOLDER, made
+from manual.transcripts import PAGES, recorded
 
 
 def main() -> None:
@@ -13,7 +14,9 @@ def main() -> None:
             old.unlink()
     for name, text in wanted.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
-    sys.stderr.write(f"wrote {len(wanted)} files to {FOLDER.name}\n")
+    for page in PAGES:
+        page.write_text(recorded(page.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stderr.write(f"wrote {len(wanted)} files of {FOLDER.name} and {len(PAGES)} with transcripts\n")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from typing import get_type_hints
 import click
 import msgspec
 import pytest
+from manual import transcripts
 from manual.files import FOLDER, made
 
 from hermes import Agent, discover, errors, events
@@ -318,12 +319,10 @@ def _shape(value: object) -> object:
             return None
 
 
-def test_the_first_command_of_the_readme_answers_as_it_shows(tmp_path):
-    ran = _hermes(tmp_path, "chat", "-q", "How do I add a web search backend?")
-    shown = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert ran.stderr.strip() in shown
-    assert ran.stdout.partition("[1]")[0] in shown
-    assert ran.stdout.splitlines()[-1] in shown
+@pytest.mark.parametrize("page", transcripts.PAGES, ids=lambda page: page.name)
+def test_commands_print_what_the_page_shows(page):
+    shown = page.read_text(encoding="utf-8")
+    assert transcripts.recorded(shown) == shown, "run `make reference`"
 
 
 def test_the_manual_stays_small_enough_to_read():
