@@ -25,7 +25,7 @@ from hermes.providers.base.listing import ModelInfo
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
-LARGEST_MANUAL = 180_000
+LARGEST_MANUAL = 200_000
 
 _FENCED = re.compile(r"^(?P<fence>````?)(?P<language>\w*)\n(?P<body>.*?)^(?P=fence)$", re.M | re.S)
 _LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
@@ -259,7 +259,8 @@ ASKED = {
     "What does memory keep?": "guides/local-tools",
     "How do I write a plugin?": "guides/write-a-plugin",
     "How do I change the model?": "guides/models",
-    "How do I use Ollama?": "guides/models",
+    "How do I use Ollama?": "guides/local-models",
+    "How do I store a key?": "guides/keys",
     "Where do settings live?": "reference/configuration",
     "Where are sessions stored?": "concepts/sessions",
     "How do I export a conversation?": "concepts/sessions",
