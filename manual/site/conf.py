@@ -27,7 +27,7 @@ _CONTENTS = """
 ```
 """
 _PARTS = (
-    ("Guides", ("guides/install", "guides/first-question", "guides/*")),
+    ("Guides", ("guides/install", "guides/first-question", "guides/models", "guides/keys", "guides/*")),
     ("Concepts", ("concepts/flow", "concepts/*")),
     ("Reference", ("reference/*",)),
     ("From the code", ("generated/*",)),
