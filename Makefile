@@ -6,7 +6,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready-dev
 READER := $(VENV)/.ready-reader
 
-.PHONY: help test real-server test-real check fmt bench bench-scout bench-extract train-reader clean
+DOCS := $(VENV)/.ready-docs
+
+.PHONY: help test real-server test-real check fmt bench bench-scout bench-extract train-reader reference docs clean
 
 help:  ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
@@ -53,5 +55,16 @@ bench-extract: $(READER)  ## page readers side by side; DATA=DIR holds *.jsonl.x
 train-reader: $(READER)  ## make the page reader's model.bin from labelled pages in DATA=DIR
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.reader.train $(DATA)
 
+$(DOCS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group docs
+	@touch $@
+
+reference: $(STAMP)  ## write what of the manual is made from the code
+	$(BIN)/python -m manual
+
+docs: $(DOCS) reference  ## build the manual as a site in build/docs
+	$(BIN)/python -m sphinx -q --fail-on-warning --keep-going --conf-dir manual/site docs build/docs
+	@echo open build/docs/index.html
+
 clean:  ## remove what the targets made
-	rm -rf $(VENV) .venvs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venvs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build

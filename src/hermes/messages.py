@@ -11,6 +11,9 @@ import msgspec
 Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "incomplete"]
 
+NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What reading JSON raises when it is none: malformed, not UTF-8, or nested beyond measure."""
+
 _JSON_STRING = r'(?s)"(?:[^"\\]|\\.)*+"'
 _ESCAPES = {code: f"\\u{code:04x}" for code in range(0x20)}
 
@@ -39,7 +42,7 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
             return {}
         try:
             value = msgspec.json.decode(self.arguments)
-        except msgspec.DecodeError:
+        except NOT_JSON:
             value = _leniently(self.arguments)
         if value is None:
             return BadArguments("not_json", self.arguments)
@@ -53,7 +56,7 @@ def _leniently(text: str) -> Any:
     """What small models write for JSON and mean plainly: line breaks inside a string, or Python's quotes."""
     try:
         return msgspec.json.decode(re.sub(_JSON_STRING, _escaped, text))
-    except (msgspec.DecodeError, RecursionError):
+    except NOT_JSON:
         return _python_value(text.strip())
 
 

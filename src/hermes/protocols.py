@@ -195,6 +195,11 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 class Assembler(Protocol):
     """Builds one response from wire events; a whole reply is fed as a single event."""
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the stream has said by its protocol that it is over: nothing that matters follows."""
+        ...
+
     def feed(self, payload: bytes) -> Sequence[Delta]:
         """Take one event's payload; returns what can be shown now."""
         ...

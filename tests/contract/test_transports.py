@@ -3,6 +3,7 @@
 import copy
 import itertools
 import json
+from contextlib import suppress
 from types import ModuleType
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ from hermes.errors import (
     RequestRejected,
 )
 from hermes.messages import Image, Message, ToolCall
+from hermes.net.sse import SseDecoder
 from hermes.protocols import Endpoint, Provider, Request, ToolSpec
 from hermes.transports.base.names import legal
 from simulators import anthropic_messages, bedrock_converse, chat_completions, codex_responses
@@ -200,6 +202,39 @@ def test_any_bytes_are_read_or_refused_by_name(name, payload):
         except ModelError as error:
             outcome = str(error)
         assert outcome
+
+
+@every_wire
+@pytest.mark.parametrize("broken", [b'{"type": "caf\xe9"}', b'{"choices": ' + b"[" * 100_000, b"[" * 100_000])
+def test_text_that_is_no_text_and_nesting_without_end_are_no_crash(name, broken):
+    for feed in ("feed", "feed_whole"):
+        assembler = new_transport(name).assembler()
+        with suppress(ModelError):
+            getattr(assembler, feed)(broken)
+            assembler.finish()
+    assert not new_transport(name).validate_response(broken)
+    assert isinstance(new_transport(name).read_error(500, broken, None), ModelError)
+
+
+def _payloads(name):
+    """The events of a short answer, as the wire hands them on."""
+    if name == "bedrock_converse":
+        made = bedrock_converse.events([{"text": "ok"}], "end_turn")
+        return [json.dumps({kind: said}).encode() for kind, said in made]
+    answer = WIRES[name].simulator.says("ok")({"model": "m", "stream": True, "messages": [], "input": []})
+    return SseDecoder(2**20).feed(answer.partition(b"\r\n\r\n")[2])
+
+
+@every_wire
+def test_a_stream_says_when_it_has_ended_and_not_before(name):
+    assembler = new_transport(name).assembler()
+    *before, last = _payloads(name)
+    for payload in before:
+        assembler.feed(payload)
+        assert not assembler.has_ended
+    assembler.feed(last)
+    assert assembler.has_ended
+    assert assembler.finish().content == "ok"
 
 
 @every_wire

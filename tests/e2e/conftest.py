@@ -10,9 +10,17 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from typing import NamedTuple
 
 import pytest
+
+from hermes import discover
+from hermes.agent.send import ModelClient
+from hermes.cli import _shell
+from simulators import bedrock_converse
+from simulators.naps import Naps
+from simulators.stage import Stage
 
 PATIENCE = 20
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT")
@@ -69,6 +77,51 @@ class Hermes:
         )
         out, err = await asyncio.wait_for(process.communicate(), timeout=60)
         return Outcome(process.returncode, out.decode(), err.decode())
+
+
+@pytest.fixture(scope="session")
+def stage():
+    with Stage() as stage:
+        yield stage
+
+
+class Inside:
+    """The command, run in this process: the same code as in its own, for a twentieth of the time.
+
+    Says its exit code, stdout and stderr. What a model is waited for between two tries takes no time.
+    """
+
+    key = "sk-test-0123456789abcdef"
+
+    def __init__(self, capsys):
+        self._capsys = capsys
+
+    def __call__(self, *arguments):
+        code = _shell.run(arguments)
+        return (code, *self._capsys.readouterr())
+
+    def ask(self, model="custom/m", *options):
+        return self("chat", "-q", "hello?", "-m", model, *options)
+
+
+@pytest.fixture
+def inside(stage, tmp_path, monkeypatch, capsys):
+    """The command beside the stage, which is the server of every model."""
+    variables = {
+        "HERMES_HOME": tmp_path / "home", "HERMES_DEBUG": "1", "HERMES_MODEL_TIMEOUT": "0.3",
+        "CUSTOM_BASE_URL": f"{stage.url}/v1", "CUSTOM_API_KEY": Inside.key,
+        "ANTHROPIC_BASE_URL": stage.url, "ANTHROPIC_API_KEY": Inside.key,
+        "OPENAI_BASE_URL": f"{stage.url}/v1", "OPENAI_API_KEY": Inside.key,
+        "BEDROCK_BASE_URL": stage.url, "AWS_ACCESS_KEY_ID": bedrock_converse.KEY_ID,
+        "AWS_SECRET_ACCESS_KEY": bedrock_converse.SECRET, "AWS_REGION": bedrock_converse.REGION,
+    }  # fmt: skip
+    for name, value in variables.items():
+        monkeypatch.setenv(name, str(value))
+    discover.module("hermes.providers.bedrock.signing")._session.cache_clear()
+    monkeypatch.setattr("hermes.app.runtime.ModelClient", partial(ModelClient, sleep=Naps()))
+    with open(os.devnull) as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        yield Inside(capsys)
 
 
 @pytest.fixture

@@ -100,7 +100,8 @@ class ScriptedServer:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for writer in self._writers:
-            if writer.transport.get_write_buffer_size():  # its client does not read, and it would stay open
+            # Its client does not read, and it would stay open. Over TLS a closed one has no size.
+            if self._tls or writer.transport.get_write_buffer_size():
                 writer.transport.abort()
         for _ in range(_STEPS_TO_BE_SERVED):
             await asyncio.sleep(0)

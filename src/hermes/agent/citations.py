@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from hermes.messages import Citation
+from hermes.messages import NOT_JSON, Citation
 from hermes.protocols import Source
 
 _MARK = re.compile(r"\[(\d{1,3})\]")
@@ -77,7 +77,7 @@ def _without_code(text: str) -> str:
 def _is_json(text: str) -> bool:
     try:
         msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return False
     return True
 

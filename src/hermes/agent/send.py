@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -37,7 +38,17 @@ from hermes.errors import (
 from hermes.events import Delta, Event, Reasoning, RetryWaiting, Text
 from hermes.hooks import HookHost
 from hermes.messages import NormalizedResponse
-from hermes.protocols import Endpoint, HttpReply, HttpRequest, Notebook, ProviderTransport, Request, Wire
+from hermes.protocols import (
+    Assembler,
+    Deadlines,
+    Endpoint,
+    HttpReply,
+    HttpRequest,
+    Notebook,
+    ProviderTransport,
+    Request,
+    Wire,
+)
 
 if TYPE_CHECKING:
     from hermes.agent.explain import Reason
@@ -50,7 +61,10 @@ ATTEMPTS = 3
 ATTEMPTS_BESIDE_ANOTHER = 2
 """Times that one key of one provider is asked for the same; fewer when somebody else can be asked."""
 _PAUSE = 0.5
+_GOODBYE = 0.3
+"""Seconds in which a server may close a stream that has ended."""
 _SORTS: "dict[type[Delta], Sort]" = {Text: "text", Reasoning: "reasoning"}
+_DEADLINES = Deadlines()
 _LEARNED = "what the provider refused earlier"
 
 
@@ -151,7 +165,8 @@ class ModelClient:
     """A model that can be asked: an endpoint, the protocol it speaks, and the wire to it.
 
     `notebook` is where the health of keys and the lessons of refusals are kept; `sleep` waits before
-    the same is asked for again; `hooks` are what plugins have around every attempt.
+    the same is asked for again; `hooks` are what plugins have around every attempt; `deadlines` are those
+    of a call.
     """
 
     def __init__(
@@ -163,6 +178,7 @@ class ModelClient:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
         hooks: HookHost | None = None,
+        deadlines: Deadlines = _DEADLINES,
     ) -> None:
         self.endpoint = endpoint
         self._transport = transport
@@ -170,6 +186,7 @@ class ModelClient:
         self._sleep = sleep
         self._clock = clock
         self._hooks = hooks or HookHost()
+        self._deadlines = deadlines
         self._keys = KeyRing(endpoint, notebook)
         self._lessons = Lessons(notebook) if notebook is not None else None
         self._changes: tuple[Change, ...] | None = None
@@ -196,6 +213,7 @@ class ModelClient:
                 response = await self._ask(request, call)
             except (NetError, ModelError) as error:
                 if not await self._goes_on(error, call):
+                    self._give_hint(error)
                     raise
             else:
                 self._keep(call.changes)
@@ -258,7 +276,7 @@ class ModelClient:
                 if "json" in reply.headers.get("content-type", "").lower():
                     call.hear(assembler.feed_whole(await reply.read()))
                 else:
-                    await _follow(reply, assembler.feed, call)
+                    await _follow(reply, assembler, call)
         except HttpStatus as error:
             raise self._read_error(error) from error
         call.stage = "ended"
@@ -266,7 +284,7 @@ class ModelClient:
 
     def _numbered(self, http: HttpRequest, call: _Call) -> HttpRequest:
         """The request as this attempt of the call, within what is left of the call's time."""
-        deadlines = http.deadlines
+        deadlines = self._deadlines
         if call.attempt > 1:
             left = max(deadlines.total - (self._clock() - call.began), 0.001)
             deadlines = msgspec.structs.replace(deadlines, total=left)
@@ -355,16 +373,34 @@ class ModelClient:
     def _read_error(self, error: HttpStatus) -> ModelError:
         codes = self.endpoint.provider.codes
         explained = self._transport.read_error(error.status, error.body, error.retry_after, codes)
-        if isinstance(explained, AuthFailed) and explained.hint is None:
-            keys = " or ".join(f"`{name}`" for name in self.endpoint.provider.key_env)
-            explained.hint = f"check the key in {keys}" if keys else "check the key"
+        explained.hint = error.hint or explained.hint
         return explained
 
+    def _give_hint(self, error: HermesError) -> None:
+        """Say what helps, where only this end knows."""
+        if isinstance(error, AuthFailed) and error.hint is None:
+            keys = " or ".join(f"`{name}`" for name in self.endpoint.provider.key_env)
+            error.hint = f"check the key in {keys}" if keys else "check the key"
+        if isinstance(error, DeadlinePassed) and error.phase in ("first byte", "idle"):
+            error.hint = "give a slow server more time with `hermes config set model.timeout SECONDS`"
 
-async def _follow(reply: HttpReply, feed: Callable[[bytes], Sequence[Delta]], call: _Call) -> None:
-    async for batch in reply.events():
+
+async def _follow(reply: HttpReply, assembler: Assembler, call: _Call) -> None:
+    events = reply.events()
+    async for batch in events:
         for payload in batch:
-            call.hear(feed(payload))
+            call.hear(assembler.feed(payload))
+        if assembler.has_ended:
+            await _see_off(events)
+            return
+
+
+async def _see_off(events: AsyncIterator[Sequence[bytes]]) -> None:
+    """Read a stream to its close, so that its connection can be used again; one that stays open is left."""
+    with suppress(TimeoutError, NetError):
+        async with asyncio.timeout(_GOODBYE):
+            async for _ in events:
+                pass
 
 
 def _may_pass(error: HermesError, stage: Stage) -> bool:

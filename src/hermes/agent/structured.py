@@ -7,6 +7,7 @@ import jsonschema_rs
 import msgspec
 
 from hermes.errors import UsageError
+from hermes.messages import NOT_JSON
 from hermes.protocols import Mismatch
 
 
@@ -25,7 +26,7 @@ class SchemaExpectation:
         """The value in an answer, or what is wrong with it. A code fence round the JSON is no fault."""
         try:
             value = msgspec.json.decode(_unfenced(text))
-        except (msgspec.DecodeError, RecursionError) as error:
+        except NOT_JSON as error:
             return Mismatch(f"it is not JSON: {error}")
         fault = next(iter(self._validator.iter_errors(value)), None)
         if fault is None:

@@ -25,7 +25,7 @@ from hermes.agent.untrusted import fenced
 from hermes.errors import Block, HermesError, ToolError
 from hermes.events import ToolFinished, ToolProgress, ToolStarted
 from hermes.hooks import Rewritten
-from hermes.messages import BadArguments, ToolCall
+from hermes.messages import NOT_JSON, BadArguments, ToolCall
 from hermes.protocols import Concern, ToolResult, current_call, progress
 
 LONGEST_RESULT = 100_000
@@ -37,6 +37,8 @@ _EXPLAINED = {
     "not_an_object": "the arguments must be a JSON object; the call was not run",
 }
 
+_LARGEST_ARGUMENTS = 1024 * 1024
+_TOO_LARGE = f"the arguments are longer than {_LARGEST_ARGUMENTS} characters; the call was not run"
 _SKIPPED = "skipped: another call beside it could not be read; send both again"
 
 
@@ -107,6 +109,8 @@ class ToolRunner:
         return results
 
     async def _prepare(self, call: ToolCall, is_beside_unreadable: bool) -> Ready:
+        if len(call.arguments) > _LARGEST_ARGUMENTS:
+            return Ready(call, refused=_error(_TOO_LARGE))
         arguments = call.parse()
         if isinstance(arguments, BadArguments):
             return Ready(call, refused=_error(_EXPLAINED[arguments.kind]))
@@ -316,7 +320,7 @@ def tells_error(text: str) -> bool:
     """Whether a result says of itself, as JSON, that something went wrong."""
     try:
         value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return False
     return isinstance(value, dict) and bool(value.get("error"))
 

@@ -9,7 +9,7 @@ import msgspec
 
 from hermes.agent.approvals import call_text
 from hermes.agent.prompt import is_reminder
-from hermes.messages import Message
+from hermes.messages import NOT_JSON, Message
 from hermes.protocols import Concern, Effect, ToolResult
 
 _INVISIBLE = dict.fromkeys(
@@ -136,7 +136,7 @@ def _found(payload: str) -> Iterator[str]:
     """The addresses in the result of an earlier search. It is one line; a warning may stand beneath it."""
     try:
         read = _decode(payload.partition("\n")[0])
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return
     rows = read.data.get("web") if isinstance(read.data, dict) else None
     for part in (rows, read.citations, read.inline_citations):

@@ -29,6 +29,7 @@ from hermes.messages import Message, Usage
 from hermes.protocols import (
     ApprovalListener,
     Approver,
+    Deadlines,
     Endpoint,
     Provider,
     ProviderTransport,
@@ -241,7 +242,10 @@ class Runtime:
         mode = endpoint.provider.api_mode
         transport: ProviderTransport = discover.load("hermes.transports", mode, "protocol").Transport()
         notebook = None if endpoint.provider.engine is not None else self.notebook
-        return ModelClient(endpoint, transport, self.wire(endpoint.provider), notebook, hooks=self.hooks)
+        silence = self.config.model.timeout
+        deadlines = Deadlines(first_byte=silence, idle=silence, total=max(Deadlines().total, silence))
+        wire = self.wire(endpoint.provider)
+        return ModelClient(endpoint, transport, wire, notebook, hooks=self.hooks, deadlines=deadlines)
 
     def _price(self, provider: str, model: str, usage: Usage) -> float | None:
         """What a call costs. A model in this process is free, and that needs no price list."""

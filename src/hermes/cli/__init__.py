@@ -11,8 +11,7 @@ from hermes import __version__
 def main() -> None:
     """Run the command line. `--version` answers before anything else is imported."""
     if sys.argv[1:] == ["--version"]:
-        sys.stdout.write(f"hermes {__version__}\n")
-        return
+        sys.exit(_say_version())
     _signal.signal(_signal.SIGINT, _leave)
     # Most commands live for a fraction of a second: a sixth of it would go into collecting what
     # imports made, and another sixth into taking it apart again at the end.
@@ -23,6 +22,14 @@ def main() -> None:
     _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
     gc.freeze()
     sys.exit(code)
+
+
+def _say_version() -> int:
+    try:
+        os.write(1, f"hermes {__version__}\n".encode())
+    except OSError as error:
+        return 0 if isinstance(error, BrokenPipeError) else 1
+    return 0
 
 
 def _leave(*_: object) -> None:

@@ -1,6 +1,7 @@
 """What leaves the process as text: results on stdout, everything else on stderr, no secret in either."""
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import TextIO
@@ -11,6 +12,8 @@ from hermes.errors import HermesError
 
 _BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROLS = {*range(0x20), *range(0x7F, 0xA0), *_BIDI} - {ord("\n"), ord("\t")}
+_INERT = {code: f"\\u{code:04x}" for code in {*range(0x20), *range(0x7F, 0xA0)} - set(b"\n\t\r\f")}
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 _VISIBLE = {code: f"\\u{code:04x}" for code in _CONTROLS}
 
 
@@ -45,22 +48,22 @@ class Border:
         return self._kept or sys.stdout
 
     def show(self, text: str) -> None:
-        """A result, on stdout: as it is to a program, with nothing a terminal would obey to a terminal."""
+        """A result, on stdout, with nothing in it that a terminal would obey: a pipe may well end at one."""
         clean = self.redact(text)
         self._end_line()
-        text = visible(clean) if is_terminal(self.stdout) else storable(clean)
+        text = visible(clean) if is_terminal(self.stdout) else inert(clean)
         click.echo(text, file=self.stdout, nl=False)
 
     def say(self, text: str) -> None:
         """A remark, on stderr, on lines of its own."""
         self._end_line()
-        click.echo(visible(self.redact(text)), err=True)
+        self._tell(text)
 
     def begin(self, text: str) -> None:
         """The beginning of a remark, dim: what happens now. `finish` ends it, or whatever is said next."""
         self._end_line()
         self._open = text
-        click.secho(visible(self.redact(text)), err=True, dim=True, nl=False)
+        self._tell(text, dim=True, nl=False)
 
     def finish(self, text: str, end: str) -> None:
         """The end of a remark; its beginning is said again when something came between."""
@@ -68,16 +71,35 @@ class Border:
         if beginning:
             self._end_line()
         self._open = None
-        click.secho(visible(self.redact(f"{beginning}{end}")), err=True, dim=True)
+        self._tell(f"{beginning}{end}", dim=True)
 
     def _end_line(self) -> None:
         if self._open is not None:
             self._open = None
-            click.echo("", err=True)
+            self._tell("")
+
+    def _tell(self, text: str, *, dim: bool | None = None, nl: bool = True) -> None:
+        """Words on stderr. Where nobody hears them, nothing fails for it."""
+        try:
+            click.secho(visible(self.redact(text)), err=True, dim=dim, nl=nl)
+        except OSError:
+            _let_go(sys.stderr)
+
+    def let_stdout_go(self) -> None:
+        """Give up on results: what goes to stdout from now on is lost."""
+        _let_go(self.stdout)
 
     def complain(self, error: HermesError) -> None:
         """What is wrong and how to mend it."""
         self.say(f"error: {error}" + (f"\nhint: {error.hint}" if error.hint else ""))
+
+
+def _let_go(stream: TextIO | None) -> None:
+    """Send what a stream still holds nowhere, or the interpreter would fail with it at its end."""
+    if stream is not None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def border() -> Border:
@@ -93,6 +115,11 @@ def is_terminal(stream: TextIO | None) -> bool:
 def visible(text: str) -> str:
     """Text in which control characters are seen instead of obeyed."""
     return storable(text).replace("\r\n", "\n").translate(_VISIBLE)
+
+
+def inert(text: str) -> str:
+    """Text for a program: nothing that commands a terminal, and all that a file may hold."""
+    return _LONE_RETURN.sub(r"\\u000d", storable(text).translate(_INERT))
 
 
 def storable(text: str) -> str:

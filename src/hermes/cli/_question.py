@@ -7,6 +7,8 @@ from typing import TextIO
 from hermes.cli._border import border, storable
 from hermes.errors import UsageError
 
+LARGEST = 10_000_000
+"""Bytes of standard input that a question may have: more than any model reads."""
 PATIENCE = 1.0
 """Seconds before a person is told that Hermes waits for standard input."""
 
@@ -25,7 +27,12 @@ def _read_piped(stdin: TextIO) -> str:
     if not select.select([source], [], [], PATIENCE)[0]:
         border().say("waiting for standard input; close it (Ctrl-D, or `< /dev/null`) to go on")
     with os.fdopen(os.dup(source), "rb") as file:
-        data = file.read()
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise UsageError(
+            f"standard input is longer than {LARGEST:,} bytes",
+            hint="pipe less of it, or add it to your documents with `hermes index add` and ask about it",
+        )
     if b"\0" in data[:65536]:
         raise UsageError(
             "standard input is not text", hint="pipe text; add documents with `hermes index add`"

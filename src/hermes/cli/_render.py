@@ -23,7 +23,7 @@ from hermes.events import (
     ToolFinished,
     ToolStarted,
 )
-from hermes.messages import Citation
+from hermes.messages import NOT_JSON, Citation
 
 SHOWN_ARGUMENTS = 100
 WORTH_SAYING = 3.0
@@ -213,7 +213,7 @@ def _call_line(name: str, arguments: str) -> str:
     """A call as a person reads it: its name, and the words it was given."""
     try:
         given = msgspec.json.decode(arguments)
-    except msgspec.DecodeError:
+    except NOT_JSON:
         given = arguments
     return one_line(" ".join(["·", name, *texts(given)]), SHOWN_ARGUMENTS)
 

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from hermes.errors import UsageError
+from hermes.messages import NOT_JSON
 
 
 def read_schema(path: str) -> dict[str, Any]:
@@ -16,7 +17,7 @@ def read_schema(path: str) -> dict[str, Any]:
         raise UsageError(
             f"cannot read `{path}`: {error.strerror}", hint="name a file that is there"
         ) from error
-    except msgspec.DecodeError as error:
+    except NOT_JSON as error:
         raise UsageError(f"`{path}` is not JSON: {error}", hint="a schema is a JSON object") from error
     if not isinstance(schema, dict):
         raise UsageError(f"`{path}` is not a JSON object", hint='begin with `{"type": "object"}`')

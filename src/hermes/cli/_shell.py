@@ -4,6 +4,7 @@ stdout carries the answer alone; everything else goes to stderr. Exit codes: 0 d
 2 usage or not configured, 130 interrupted.
 """
 
+import errno
 import os
 import re
 import signal
@@ -15,7 +16,11 @@ import click
 
 from hermes import __version__, discover
 from hermes.cli._border import Border
+from hermes.cli._terminated import Terminated
 from hermes.errors import HermesError, Interrupted, UsageError
+
+_UNWRITABLE = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""How writing to stdout fails. Whoever writes a file of ours tells it as an error of the tree."""
 
 
 class Commands(click.Group):
@@ -86,8 +91,11 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         border.complain(Interrupted("interrupted"))
         return Interrupted.exit_code
-    except BrokenPipeError:
-        return _reader_left(border)
+    except Terminated as end:
+        border.complain(Interrupted("stopped by a signal"))
+        return end.exit_code
+    except OSError as error:
+        return _write_failed(error, border) if error.errno in _UNWRITABLE else _own_fault(error, border)
     except Exception as error:  # noqa: BLE001  # the shell's one border: a bug is told, not thrown at the user
         return _own_fault(error, border)
     finally:
@@ -113,8 +121,14 @@ def _own_fault(error: Exception, border: Border) -> int:
     return told.exit_code
 
 
-def _reader_left(border: Border) -> int:
-    """The reader of our stdout is gone (`| head`): there is nobody to tell, and nothing failed."""
-    if border.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), border.stdout.fileno())
-    return 0
+def _write_failed(error: OSError, border: Border) -> int:
+    """What was left to write is lost. To a reader that is gone (`| head`) that is no failure."""
+    border.let_stdout_go()
+    if isinstance(error, BrokenPipeError):
+        return 0
+    reason = (error.strerror or type(error).__name__).lower()
+    told = HermesError(
+        f"standard output cannot be written: {reason}", hint="make room there, or write to another place"
+    )
+    border.complain(told)
+    return told.exit_code

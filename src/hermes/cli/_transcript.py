@@ -15,7 +15,7 @@ from hermes.agent.untrusted import unfenced
 from hermes.cli._border import one_line
 from hermes.cli._happenings import event_line
 from hermes.cli._harmless import harmless
-from hermes.messages import Citation, Image, Message
+from hermes.messages import NOT_JSON, Citation, Image, Message
 from hermes.protocols import Source
 from hermes.store import Happening, SessionInfo
 
@@ -170,7 +170,7 @@ def _sources_of(message: Message) -> list[Source]:
         return []
     try:
         payload = _payloads.decode(unfenced(message.content))
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return []
     return [
         Source(row.url, row.title or "", row.description or row.content or "", read=bool(row.content))

@@ -19,6 +19,7 @@ from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
 from hermes.cli._settings import read_settings
+from hermes.cli._waiting import Patient
 from hermes.errors import HermesError, UsageError
 from hermes.messages import Image
 from hermes.protocols import Effort
@@ -85,7 +86,7 @@ def command(**given: Any) -> int:
             dialogue = _begin(runner, runtime, options)
             if options.explain:
                 return _show_reasons(dialogue.explain(question, pictures), as_json=options.as_json)
-            renderer = _renderer(options)
+            renderer = Patient(_renderer(options), border())
             if interactive:
                 code = _talk(runner, dialogue, renderer, pictures, runtime.plugins)
                 runner.run(dialogue.end(renderer.show))

@@ -16,6 +16,7 @@ from hermes.config.settings import (
     Patterns,
     PluginEntries,
     PluginMode,
+    Seconds,
     XEffort,
 )
 from hermes.errors import ConfigError, UnknownName
@@ -152,6 +153,12 @@ def _not_negative(value: object) -> float:
     raise ValueError("a number that is not negative")
 
 
+def _seconds(value: object) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf"):
+        return float(value)
+    raise ValueError("a number above 0")
+
+
 def _switch(value: object) -> bool:
     if isinstance(value, bool):
         return value
@@ -190,6 +197,7 @@ _CHECKS: Mapping[object, Callable[[Any], object]] = {
     AtLeastOne | None: _positive,
     NotNegative: _not_negative,
     NotNegative | None: _not_negative,
+    Seconds: _seconds,
     bool: _switch,
     Effort | None: _one_of(Effort),
     XEffort | None: _one_of(XEffort),
@@ -204,6 +212,7 @@ _SPELLED: Mapping[object, Callable[[str], object]] = {
     _whole: _number_in,
     _positive: _number_in,
     _not_negative: _fraction_in,
+    _seconds: _fraction_in,
     _switch: _switch_in,
     _entries: _object_in,
 }

@@ -13,6 +13,7 @@ AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Names = tuple[str, ...]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="texts, which may hold commas")]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
 PluginMode = Literal["full", "observe", "off"]
 XEffort = Literal["low", "medium", "high", "xhigh"]
 
@@ -25,6 +26,7 @@ class ModelSettings(msgspec.Struct, frozen=True):
     max_tokens: AtLeastOne | None = None
     fallback: Names = ()
     patience: AtLeastOne = 30
+    timeout: Seconds = 120.0
     context_window: AtLeastOne | None = None
     effort: Effort | None = None
     temperature: NotNegative | None = None

@@ -15,6 +15,10 @@ def manual_folder() -> str | None:
     return None
 
 
+_FROM_CODE = "generated"
+"""A folder of tables that are made from the code: nothing in them answers a question."""
+
+
 def pages(folder: str) -> dict[str, tuple[str, int, int]]:
     """The Markdown files of the manual: address to path, size and time of change."""
     found: dict[str, tuple[str, int, int]] = {}
@@ -23,7 +27,7 @@ def pages(folder: str) -> dict[str, tuple[str, int, int]]:
         with os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
+                    waiting += [entry.path] if entry.name != _FROM_CODE else []
                 elif entry.name.endswith(".md"):
                     status = entry.stat()
                     url = manual_url(os.path.relpath(entry.path, folder))

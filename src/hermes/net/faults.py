@@ -50,6 +50,9 @@ def before_headers(error: aiohttp.ClientError, target: Target, connect: float) -
             return _proxy_refused(error.status, origin)
         case aiohttp.ClientConnectorDNSError():
             return _name_unknown(error.os_error.errno, target)
+        case aiohttp.ClientConnectorError() if _is_hung_up(error.os_error, target):
+            hint = "does the server speak https, with TLS 1.2 or newer, on this port?"
+            return ConnectFailed(f"`{origin}` hung up in the TLS handshake", hint=hint)
         case aiohttp.ClientConnectorError():
             return _not_connected(error.os_error.errno, target)
         case aiohttp.ClientConnectionError():
@@ -110,6 +113,10 @@ def _not_connected(code: int | None, target: Target) -> NetError:
         return ConnectFailed(f"there is no route to `{target.origin}`", hint="is there a network?")
     reason = errno.errorcode.get(code or 0, "no reason given")
     return ConnectFailed(f"no connection to `{target.origin}` ({reason})")
+
+
+def _is_hung_up(error: OSError, target: Target) -> bool:
+    return isinstance(error, ConnectionResetError) and target.url.scheme == "https"
 
 
 def _final(error: ConnectFailed) -> ConnectFailed:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from hermes.errors import ConnectFailed, DeadlinePassed, Disconnected, HttpStatus, NetError
+from hermes.messages import NOT_JSON
 
 _RETRIED_STATUSES = frozenset({408, 409, 424, 425, 429})
 _TOO_MANY_REQUESTS = 429
@@ -121,7 +122,7 @@ def _in_body(body: bytes) -> float | None:
     """`retry_after` or `retryDelay` in an error object or its details."""
     try:
         reply: Any = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return None
     outer = reply[0] if isinstance(reply, list) and reply else reply
     error = outer.get("error") if isinstance(outer, dict) else None

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from hermes.errors import ToolError, nearest
+from hermes.messages import NOT_JSON
 
 LONGEST_NUMBER = 18
 LONGEST_SHOWN = 60
@@ -82,7 +83,7 @@ def _list(value: object, items: Mapping[str, Any]) -> object:
 def _decoded(text: str, kind: type) -> Any | None:
     try:
         value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except NOT_JSON:
         return None
     return value if isinstance(value, kind) else None
 

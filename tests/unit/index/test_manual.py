@@ -15,6 +15,8 @@ def manual(tmp_path):
     (folder / "guides" / "install it.md").write_text("# Installing\n\nRun the wheel of fortune.\n")
     (folder / "start.md").write_text("No heading, only turnips.\n")
     (folder / "picture.png").write_bytes(b"\x89PNG")
+    (folder / "generated").mkdir()
+    (folder / "generated" / "settings.md").write_text("# All settings\n\nA table of fortune.\n")
     return folder
 
 

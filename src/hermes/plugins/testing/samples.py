@@ -32,7 +32,7 @@ def context(kind: str, *, with_ids: bool = True) -> dict[str, Any]:
 
 def hook(name: str) -> list[dict[str, Any]]:
     """Payloads of a hook: with ids and, where they may be empty, without."""
-    told = _HOOKS.get(name)
+    told = KNOWN.get(name)
     if told is None:
         return [{**IDS}]
     return [{**told, **IDS}, {**told, **NO_IDS}] if set(IDS) & set(told) else [told]
@@ -57,7 +57,7 @@ _SHOWN = {"method": "POST", "body": REQUESTS[0]}
 _TURN = {"model": "model", "platform": "cli"}
 _SESSION = {"session_id": "session", **_TURN}
 
-_HOOKS: dict[str, dict[str, Any]] = {
+KNOWN: dict[str, dict[str, Any]] = {
     "pre_tool_call": {**_TOOL, **TRACE},
     "post_tool_call": {**_TOOL, **_DONE, **TRACE},
     "transform_tool_result": {**_TOOL, **_DONE, **TRACE},

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from hermes.errors import InvalidResponse
+from hermes.messages import NOT_JSON
 from hermes.protocols import Deadlines, Endpoint, HttpRequest
 from hermes.transports.base import request_headers
 
@@ -59,7 +60,7 @@ def parse_models(body: bytes) -> tuple[ModelInfo, ...]:
     """
     try:
         answer = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         raise InvalidResponse("the list of models is not JSON") from error
     if isinstance(answer, dict):
         answer = next((answer[name] for name in ("data", "models") if name in answer), None)

@@ -15,6 +15,7 @@ from hermes.errors import (
     InvalidResponse,
     ModelError,
 )
+from hermes.messages import NOT_JSON
 from hermes.protocols import Source
 from hermes.tools.x_search.query import Query
 from hermes.transports.codex_responses.items import Item, Part
@@ -80,7 +81,7 @@ def read(body: bytes) -> Found:
     """The answer in a reply; raises `ModelError` when there is none."""
     try:
         reply = _decode(body)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except NOT_JSON as error:
         raise _unreadable(body, error) from None
     if reply.error is not None or reply.status in ("failed", "cancelled"):
         raise ModelError(told({"error": reply.error}) if reply.error else f"the search has {reply.status}")
@@ -133,7 +134,7 @@ def _words(error: HermesError) -> str:
 def _said(body: bytes) -> str:
     try:
         return told(msgspec.json.decode(body))
-    except (msgspec.DecodeError, RecursionError):
+    except NOT_JSON:
         return _line(body.decode(errors="replace"))
 
 

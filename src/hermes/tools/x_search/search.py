@@ -9,6 +9,7 @@ import msgspec
 
 from hermes.errors import ConfigError, HermesError, HttpStatus, ModelError, NetError, UsageError
 from hermes.events import RetryWaiting
+from hermes.messages import NOT_JSON
 from hermes.net.retry import RetryPolicy
 from hermes.protocols import (
     Deadlines,
@@ -166,7 +167,7 @@ def _structured(
     """The answer as data, and whether it keeps the schema; None where that cannot be told."""
     try:
         value = msgspec.json.decode(answer)
-    except (msgspec.DecodeError, RecursionError):
+    except NOT_JSON:
         return {"structured_output": None, "schema_valid": False}
     try:
         is_valid = not isinstance(expect(schema).read(answer), Mismatch)

@@ -4,10 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from hermes.errors import ModelError
-from hermes.messages import FinishReason, Message, NormalizedResponse
+from hermes.messages import NOT_JSON, FinishReason, Message, NormalizedResponse
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
 from hermes.transports.anthropic_messages.families import (
     Family,
@@ -110,7 +108,7 @@ class Transport:
     def validate_response(self, response: bytes) -> bool:
         try:
             reply = decode_reply(response)
-        except msgspec.DecodeError:
+        except NOT_JSON:
             return False
         if reply.error is not None or reply.content is None:
             return False

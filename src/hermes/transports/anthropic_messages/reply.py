@@ -8,7 +8,7 @@ import msgspec
 from hermes.errors import InvalidResponse
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, ToolCall, Usage, with_ids
-from hermes.transports.base import count, read_event
+from hermes.transports.base import count, read_event, read_reply
 from hermes.transports.base.failures import failure_inside
 
 BLOCKS = "anthropic_content_blocks"
@@ -135,7 +135,7 @@ class Assembler:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._stop: object = None
-        self._ended = False
+        self.has_ended = False
         self._usage: dict[str, Any] = {}
         self._data: dict[str, Any] = {}
 
@@ -158,28 +158,25 @@ class Assembler:
                 if event.delta is not None:
                     self._take_stop(event.delta.stop_reason, event.delta.stop_details)
             case "message_stop":
-                self._ended = True
+                self.has_ended = True
         return ()
 
     def feed_whole(self, body: bytes) -> Sequence[Delta]:
         self._events += 1
-        try:
-            reply = decode_reply(body)
-        except msgspec.DecodeError as error:
-            raise InvalidResponse(f"the reply is malformed: {error}") from error
+        reply = read_reply(decode_reply, body)
         if reply.error is not None:
             raise failure_inside(reply.error, _STATUS)
         if reply.content is None:
             raise InvalidResponse("the reply has no content")
         self._take_reply(reply)
-        self._ended = True
+        self.has_ended = True
         return [delta for index, block in enumerate(reply.content) for delta in self._open(index, block)]
 
     def finish(self) -> NormalizedResponse:
         if not self._slots and self._stop is None:
             raise InvalidResponse("the provider sent an empty reply")
         reason = map_finish_reason(self._stop)
-        if not self._ended:
+        if not self.has_ended:
             self._data["partial"] = True
             reason = "length"
         elif self._stop is not None and str(self._stop) not in FINISH:
@@ -190,7 +187,7 @@ class Assembler:
         elif reason == "tool_calls" and not calls:
             reason = "stop"
         slots = self._slots.values()
-        if self._ended and reason != "content_filter" and any(slot.kind in THOUGHT for slot in slots):
+        if self.has_ended and reason != "content_filter" and any(slot.kind in THOUGHT for slot in slots):
             self._data[BLOCKS] = [slot.stored() for slot in slots]
         return NormalizedResponse(
             content="".join(self._text) or self._data.get("refusal"),

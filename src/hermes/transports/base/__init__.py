@@ -3,10 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-import msgspec
-
 from hermes.errors import InvalidResponse
-from hermes.messages import NormalizedResponse, Usage
+from hermes.messages import NOT_JSON, NormalizedResponse, Usage
 from hermes.protocols import (
     Assembler,
     AuthStyle,
@@ -96,10 +94,22 @@ def nearest_effort(effort: Effort, known: Sequence[Effort]) -> Effort:
 
 def read_event(decode: Callable[[bytes], T], payload: bytes, number: int) -> T:
     """One event of a stream in its typed form; a malformed one is named by its number."""
+    return _read(decode, payload, f"event {number} of the reply")
+
+
+def read_reply(decode: Callable[[bytes], T], body: bytes) -> T:
+    """A whole reply in its typed form."""
+    return _read(decode, body, "the reply")
+
+
+def _read(decode: Callable[[bytes], T], data: bytes, what: str) -> T:
+    """Bytes that are no text are replaced, as event streams have it: one of them spoils no answer."""
     try:
-        return decode(payload)
-    except msgspec.DecodeError as error:
-        raise InvalidResponse(f"event {number} of the reply is malformed: {error}") from error
+        return decode(data)
+    except UnicodeDecodeError:
+        return _read(decode, data.decode(errors="replace").encode(), what)
+    except NOT_JSON as error:
+        raise InvalidResponse(f"{what} is malformed: {error}") from error
 
 
 def count(value: object) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from hermes.messages import ToolCall, build_tool_call
+from hermes.messages import NOT_JSON, ToolCall, build_tool_call
 
 Kind = Literal["text", "thought", "call"]
 
@@ -135,7 +135,7 @@ def _json_form(text: str) -> tuple[str, Any] | None:
     """`{"name": "f", "arguments": {...}}`, as Hermes models write it."""
     try:
         found = msgspec.json.decode(text.strip())
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return None
     if not isinstance(found, dict) or not isinstance(found.get("name"), str):
         return None
@@ -170,5 +170,5 @@ def _gemma_form(text: str) -> tuple[str, Any] | None:
 def _value(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return text

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from hermes.messages import NOT_JSON
+
 _LONGEST = 2000
 _QUOTED = 300
 
@@ -22,8 +24,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 def read_told(body: bytes) -> Told:
     """What an error body says; one that is no JSON is its own words."""
     try:
-        reply = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+        reply = msgspec.json.decode(body.decode(errors="replace"))
+    except NOT_JSON:
         return Told(words=_line(body.decode(errors="replace")))
     if isinstance(reply, list) and reply:
         reply = reply[0]
@@ -94,7 +96,11 @@ class Failure(msgspec.Struct, frozen=True):
 
     def message(self, lead: str) -> str:
         """The lead, the status, the wait and the provider's own words in one line."""
-        wait = f"; come back in {_duration(self.retry_after)}" if self.retry_after else ""
+        wait = (
+            f"; come back in {_duration(self.retry_after)}"
+            if self.retry_after and self.retry_after >= 1
+            else ""
+        )
         said = f": {self.told.words[:_QUOTED]}" if self.told.words else ""
         return f"{lead} (status {self.status}){wait}{said}"
 

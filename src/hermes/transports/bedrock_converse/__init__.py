@@ -9,10 +9,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
-
 from hermes.errors import ModelError
-from hermes.messages import FinishReason, Message, NormalizedResponse
+from hermes.messages import NOT_JSON, FinishReason, Message, NormalizedResponse
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
 from hermes.transports.base import (
     adapted_tools,
@@ -105,7 +103,7 @@ class Transport:
     def validate_response(self, response: bytes) -> bool:
         try:
             reply = decode_reply(response)
-        except msgspec.DecodeError:
+        except NOT_JSON:
             return False
         return reply.output is not None and reply.output.message is not None
 

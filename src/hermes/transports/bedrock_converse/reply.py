@@ -8,7 +8,7 @@ import msgspec
 
 from hermes.errors import InvalidResponse
 from hermes.events import Delta, Reasoning, Text
-from hermes.messages import FinishReason, NormalizedResponse, ToolCall, Usage, with_ids
+from hermes.messages import NOT_JSON, FinishReason, NormalizedResponse, ToolCall, Usage, with_ids
 from hermes.transports.base import count
 from hermes.transports.bedrock_converse.failures import raise_failure
 from hermes.transports.bedrock_converse.turns import BLOCKS, WireThought
@@ -146,6 +146,10 @@ class Assembler:
         self._stop: str | None = None
         self._usage: Usage | None = None
 
+    @property
+    def has_ended(self) -> bool:
+        return self._stop is not None and self._usage is not None
+
     def feed(self, payload: bytes) -> Sequence[Delta]:
         return self._read(self._take_event, payload)
 
@@ -175,7 +179,7 @@ class Assembler:
         self._events += 1
         try:
             return take(payload)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except NOT_JSON as error:
             raise InvalidResponse(f"event {self._events} of the reply is malformed: {error}") from error
 
     def _take_event(self, payload: bytes) -> Sequence[Delta]:

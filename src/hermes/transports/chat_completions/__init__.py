@@ -4,10 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from hermes.errors import ModelError
-from hermes.messages import FinishReason, Message, NormalizedResponse
+from hermes.messages import NOT_JSON, FinishReason, Message, NormalizedResponse
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
 from hermes.transports.base import (
     adapted_tools,
@@ -103,7 +101,7 @@ class Transport:
     def validate_response(self, response: bytes) -> bool:
         try:
             event = decode_event(response)
-        except msgspec.DecodeError:
+        except NOT_JSON:
             return False
         return event.error is None and bool(event.choices)
 

@@ -95,6 +95,7 @@ class Assembler:
 
     def __init__(self, tools: Collection[str] = ()) -> None:
         self._names = {legal(name): name for name in tools}
+        self.has_ended = False
         self._events = 0
         self._spans = SpanFilter()
         self._written_calls: list[str] = []
@@ -108,7 +109,9 @@ class Assembler:
         self._data: dict[str, Any] = {}
 
     def feed(self, payload: bytes) -> Sequence[Delta]:
-        if not payload or payload == b"[DONE]":
+        if payload == b"[DONE]":
+            self.has_ended = True
+        if not payload or self.has_ended:
             return ()
         self._events += 1
         event = read_event(decode_event, payload, self._events)
@@ -246,11 +249,16 @@ class Assembler:
             slot.pieces.append(build_tool_call(None, "", function.arguments).arguments)
 
     def _slot_for(self, index: int | None, id: str | None, function: _Function) -> _Slot:
-        """The call this piece belongs to. Servers disagree on indexes, so ids decide first."""
+        """The call this piece belongs to. Servers disagree on indexes, so ids decide first.
+
+        An id that comes again under another index, with a name and after the end of its call, is another
+        call with the same id.
+        """
         if id is not None:
-            for slot in self._slots:
+            for slot in reversed(self._slots):
                 if slot.id == id:
-                    return slot
+                    is_another = slot.index != index and bool(function.name) and slot.closed()
+                    return self._open(index, id) if is_another else slot
         same = [slot for slot in self._slots if slot.index == index] if index is not None else self._slots
         last = same[-1] if same else None
         if last is None or (id is not None and last.id is not None):

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from hermes.errors import ModelError
-from hermes.messages import FinishReason, Message, NormalizedResponse
+from hermes.messages import NOT_JSON, FinishReason, Message, NormalizedResponse
 from hermes.protocols import ApiMode, Endpoint, HttpRequest, Provider, Request, ToolSpec
 from hermes.transports.base import (
     adapted_tools,
@@ -93,7 +93,7 @@ class Transport:
     def validate_response(self, response: bytes) -> bool:
         try:
             reply = decode_response(response)
-        except msgspec.DecodeError:
+        except NOT_JSON:
             return False
         if reply.error is not None or reply.status in ("failed", "cancelled"):
             return False

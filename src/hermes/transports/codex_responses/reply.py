@@ -9,7 +9,7 @@ import msgspec
 from hermes.errors import InvalidResponse
 from hermes.events import Delta, Reasoning, Text
 from hermes.messages import FinishReason, NormalizedResponse, Usage, with_ids
-from hermes.transports.base import count, count_in, read_event
+from hermes.transports.base import count, count_in, read_event, read_reply
 from hermes.transports.base.failures import failure_inside
 from hermes.transports.codex_responses.items import ASIDES, Collected, Item, Part
 
@@ -139,6 +139,10 @@ class Assembler:
         self._usage: Usage | None = None
         self._data: dict[str, Any] = {}
 
+    @property
+    def has_ended(self) -> bool:
+        return self._status is not None
+
     def feed(self, payload: bytes) -> Sequence[Delta]:
         if not payload or payload == b"[DONE]":
             return ()
@@ -158,10 +162,7 @@ class Assembler:
         return ()
 
     def feed_whole(self, body: bytes) -> Sequence[Delta]:
-        try:
-            response = decode_response(body)
-        except msgspec.DecodeError as error:
-            raise InvalidResponse(f"the reply is malformed: {error}") from error
+        response = read_reply(decode_response, body)
         # A whole reply is complete by arriving; servers that name no status mean an ordinary end.
         return self._hear(response, response.status or "completed")
 
