@@ -5,17 +5,16 @@ from typing import Any, get_args
 import click
 
 from hermes.app.services import Services
-from hermes.cli._border import border, one_line, storable
+from hermes.cli._border import border, storable
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
+from hermes.cli._results import show_result
 from hermes.cli._settings import read_settings
 from hermes.config import Config
 from hermes.errors import HermesError
 from hermes.protocols import Freshness, Topic
 from hermes.tools.web.kernel import SearchOutcome
 from hermes.tools.web_search import search_payload
-
-WIDEST = 300
 
 
 @click.command()
@@ -51,8 +50,7 @@ def command(
         show_json(search_payload(outcome))
         return
     for row in outcome.rows:
-        description = one_line(row.description, WIDEST)
-        border().show(f"{row.position}. {row.title}\n   {row.url}\n   {description}\n\n")
+        show_result(row.position, row.title, row.url, row.description)
     for note in outcome.notes:
         border().say(f"note: {note}")
     if not outcome.rows:
