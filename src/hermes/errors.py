@@ -56,10 +56,14 @@ from typing import Literal
 
 
 class HermesError(Exception):
-    """The root. `hint` is the fix in one line; shells print it under the message."""
+    """The root. `hint` is the fix in one line; shells print it under the message.
+
+    `mend` is what they print where whoever raised it knew nothing better.
+    """
 
     exit_code = 1
     retryable = False
+    mend = "`hermes doctor` looks at every part and says how to mend what is wrong"
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
