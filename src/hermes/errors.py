@@ -100,7 +100,9 @@ def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
 
 
 class ConfigError(HermesError):
-    mend = "`hermes config check` looks at every setting; `hermes config show --origin` says where each is from"
+    mend = (
+        "`hermes config check` looks at all settings; `hermes config show --origin` says where each is from"
+    )
     exit_code = 2
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from hermes.app import Runtime
+from hermes.cli import _complete
 from hermes.cli._border import border, is_terminal, storable
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
@@ -29,7 +30,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("key", metavar="KEY|VARIABLE")
+@click.argument("key", metavar="KEY|VARIABLE", shell_complete=_complete.settings)
 @json_option
 def get(key: str, as_json: bool) -> None:
     """Print one setting, or whether a variable is set."""
@@ -42,8 +43,8 @@ def get(key: str, as_json: bool) -> None:
 
 
 @command.command("set", context_settings={"ignore_unknown_options": True})
-@click.argument("key", metavar="KEY|VARIABLE")
-@click.argument("value", required=False)
+@click.argument("key", metavar="KEY|VARIABLE", shell_complete=_complete.settings)
+@click.argument("value", required=False, shell_complete=_complete.values)
 @json_option
 def set_(key: str, value: str | None, as_json: bool) -> None:
     """Write a setting to config.yaml, or a variable such as CUSTOM_API_KEY to `.env`.

@@ -7,6 +7,7 @@ import click
 from hermes.app import Runtime
 from hermes.app.catalog import Listing, completed
 from hermes.app.survey import Offer, survey
+from hermes.cli import _complete
 from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
@@ -25,7 +26,7 @@ _WHAT_NEXT = "✓ can be used: ask with `hermes chat -m PROVIDER`, or choose one
 
 
 @click.command()
-@click.argument("name", required=False, metavar="[PROVIDER[/MODEL]]")
+@click.argument("name", required=False, metavar="[PROVIDER[/MODEL]]", shell_complete=_complete.models)
 @click.option("--refresh", is_flag=True, help="Ask the servers, whatever is remembered.")
 @click.option("--offline", is_flag=True, help="Ask no server.")
 @json_option

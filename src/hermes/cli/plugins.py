@@ -10,6 +10,7 @@ import msgspec
 
 from hermes.app.plugins import TOPIC
 from hermes.app.services import working_folder
+from hermes.cli import _complete
 from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._settings import read_settings
@@ -130,7 +131,7 @@ def _cells(row: Row, *, is_on: bool) -> list[str]:
 
 
 @command.command()
-@click.argument("name")
+@click.argument("name", shell_complete=_complete.plugins)
 @click.option("--yes", is_flag=True, help="Grant what it asks for, without asking.")
 @json_option
 def enable(name: str, yes: bool, as_json: bool) -> None:
@@ -206,7 +207,7 @@ def _say_what_is_missing(found: Found, config: Config) -> None:
 
 
 @command.command()
-@click.argument("name")
+@click.argument("name", shell_complete=_complete.plugins)
 @json_option
 def disable(name: str, as_json: bool) -> None:
     """Disable a plugin from the next start on."""
@@ -224,7 +225,7 @@ def disable(name: str, as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("target", metavar="PATH|NAME")
+@click.argument("target", metavar="PATH|NAME", shell_complete=_complete.plugins)
 @json_option
 def check(target: str, as_json: bool) -> int:
     """Look a plugin over and run its `register` once: manifest, signatures, names."""

@@ -5,6 +5,7 @@ from typing import Any, get_args
 import click
 
 from hermes.app.services import Services
+from hermes.cli import _complete
 from hermes.cli._border import border, storable
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
@@ -20,7 +21,7 @@ from hermes.tools.web_search import search_payload
 @click.command()
 @click.argument("query")
 @click.option("-n", "--limit", default=5, show_default=True, help="How many results, 1 to 100.")
-@click.option("--backend", default="", help="Which web backend to ask.")
+@click.option("--backend", default="", shell_complete=_complete.backends, help="Which web backend to ask.")
 @click.option("--freshness", type=click.Choice(get_args(Freshness)), help="How old a result may be.")
 @click.option("--after", metavar="DATE", help="Only results from this day on, as YYYY-MM-DD.")
 @click.option("--before", metavar="DATE", help="Only results up to this day.")

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import click
 
+from hermes.cli import _complete
 from hermes.cli._border import border, is_terminal, one_line
 from hermes.cli._html import html
 from hermes.cli._json import as_json as to_json
@@ -58,7 +59,7 @@ def _session_cells(session: SessionInfo) -> list[str]:
 
 
 @command.command()
-@click.argument("reference", metavar="ID")
+@click.argument("reference", metavar="ID", shell_complete=_complete.sessions)
 @click.option("--full", is_flag=True, help="Show what tools brought, summaries and events.")
 @json_option
 def show(reference: str, full: bool, as_json: bool) -> None:
@@ -92,7 +93,7 @@ def hit_table(hits: Sequence[SearchHit]) -> Table:
 
 
 @command.command()
-@click.argument("reference", metavar="ID")
+@click.argument("reference", metavar="ID", shell_complete=_complete.sessions)
 @click.option("--format", type=click.Choice(["md", "html", "json"]), default="md", show_default=True)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; stdout if not given.")
 @click.option("--json", "format", flag_value="json", help="The same as `--format json`.")
@@ -120,7 +121,7 @@ def export(reference: str, format: Literal["md", "html", "json"], output: str | 
 
 
 @command.command()
-@click.argument("references", nargs=-1, required=True, metavar="ID...")
+@click.argument("references", nargs=-1, required=True, metavar="ID...", shell_complete=_complete.sessions)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def delete(references: Sequence[str], yes: bool, as_json: bool) -> None:

@@ -7,6 +7,7 @@ import msgspec
 
 from hermes import discover
 from hermes.app import Runtime
+from hermes.cli import _complete
 from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
@@ -39,7 +40,7 @@ def command(context: click.Context, as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("backend", required=False)
+@click.argument("backend", required=False, shell_complete=_complete.backends)
 @json_option
 def setup(backend: str | None, as_json: bool) -> None:
     """Choose the web backend that searches and reads pages, and set what it needs.
