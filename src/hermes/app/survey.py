@@ -45,6 +45,26 @@ async def survey(chooser: Chooser, *, fresh: bool = False, live: bool = True) ->
     return sorted(offers, key=lambda offer: (not offer.usable, offer.name))
 
 
+async def at_hand(chooser: Chooser) -> list[Offer]:
+    """Who can be used with nothing added, best first: by a key that is set, on this machine, in this process.
+
+    No other machine is asked.
+    """
+    servers = {server.provider: server for server in await chooser.local_servers()}
+    providers = sorted(chooser.registry.all(), key=lambda provider: provider.rank)
+    offers = [
+        await _offer(chooser, provider, servers.get(provider.name), fresh=False, live=False)
+        for provider in providers
+        if provider.engine is not None or provider.key_env or provider.name in servers
+    ]
+    sure = [
+        offer
+        for offer in offers
+        if offer.usable and (offer.key or offer.base_url == "" or offer.is_local_server)
+    ]
+    return sorted(sure, key=lambda offer: (not offer.key, not offer.is_local_server))
+
+
 async def _offer(
     chooser: Chooser, provider: Provider, server: LocalServer | None, *, fresh: bool, live: bool
 ) -> Offer:

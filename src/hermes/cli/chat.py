@@ -19,6 +19,7 @@ from hermes.cli._json import show_json
 from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
+from hermes.cli._serving import serving_line
 from hermes.cli._settings import read_settings
 from hermes.errors import HermesError, UsageError
 from hermes.messages import Image
@@ -224,11 +225,4 @@ def _tool_names(given: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _say_who_serves(runtime: Runtime, model: str) -> None:
-    choice = runtime.choose_model(model)
-    endpoint = choice.endpoint
-    backends = " and ".join(f"`{name}`" for name in runtime.services.web_names())
-    border().say(
-        f"answering with `{endpoint.provider.name}/{endpoint.model}` ({choice.reason}), "
-        f"searching with {backends}; "
-        "change with `-m PROVIDER/MODEL` and `hermes config set web.backend NAME`"
-    )
+    border().say(serving_line(runtime.choose_model(model), runtime.services.web_names()))
