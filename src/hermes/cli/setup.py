@@ -77,6 +77,8 @@ def command(context: click.Context, /, **given: Any) -> int:
 
 
 def _check(options: Options, *, asks: bool) -> None:
+    if (options.key_from_env or options.key_stdin or options.base_url) and not (options.model or asks):
+        raise UsageError("nobody is named whose key or address this is", hint="add `--model PROVIDER/MODEL`")
     if not (asks or options.yes or options.model or options.web_backend):
         raise UsageError(
             "nobody is here to answer questions",
@@ -85,8 +87,6 @@ def _check(options: Options, *, asks: bool) -> None:
         )
     if options.key_from_env and options.key_stdin:
         raise UsageError("`--key-from-env` and `--key-stdin` exclude each other", hint="choose one of them")
-    if (options.key_from_env or options.key_stdin or options.base_url) and not (options.model or asks):
-        raise UsageError("nobody is named whose key or address this is", hint="add `--model PROVIDER/MODEL`")
     if options.question and options.as_json:
         raise UsageError("`--ask` and `--json` exclude each other", hint="ask with `hermes chat --json`")
 
