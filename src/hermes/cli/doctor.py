@@ -48,7 +48,8 @@ def command(offline: bool, as_json: bool) -> int:
     if as_json:
         show_json({"ok": not count["failed"], "checks": rows})
     else:
-        border().show(_told(rows))
+        stream = border().stdout
+        border().show(told(rows, columns(stream) if is_terminal(stream) else None))
         border().say(f"{len(rows)} checks: {count['failed']} failed, {count['warning']} with a warning")
     return 1 if count["failed"] else 0
 
@@ -104,23 +105,26 @@ async def _guarded(check: Check, scene: Scene) -> Sequence[Finding]:
     return [found] if isinstance(found, Finding) else found
 
 
-def _told(rows: Sequence[Row]) -> str:
-    """The findings under the titles of their groups."""
+def told(rows: Sequence[Row], width: int | None) -> str:
+    """The findings under the titles of their groups, in lines of so many cells where there is a limit."""
     parts: list[str] = []
     for title, found in groupby(rows, key=attrgetter("group")):
-        lines = [title, *(line for row in found for line in _lines(row))]
+        lines = [title, *(line for row in found for line in _lines(row, width))]
         parts.append("".join(f"{line}\n" for line in lines))
     return "\n".join(parts)
 
 
-def _lines(row: Row) -> Iterator[str]:
-    texts = [f"{MARKS[row.status]} {row.check}: {row.detail}"]
-    texts += [f"hint: {row.fix}"] if row.fix else []
-    stream = border().stdout
-    for place, text in enumerate(texts):
-        first, *rest = text.split("\n")
-        if is_terminal(stream):
-            width = columns(stream) - len(INDENT)
-            first, *rest = [part for line in text.split("\n") for part in wrapped(visible(line), width)]
-        yield f"{INDENT if place else ''}{first}"
-        yield from (f"{INDENT}{line.strip()}" for line in rest)
+def _lines(row: Row, width: int | None) -> Iterator[str]:
+    yield from _indented(f"{MARKS[row.status]} {row.check}: {row.detail}", width)
+    if row.fix:
+        yield from (f"{INDENT}{line}" for line in _indented(f"hint: {row.fix}", width))
+
+
+def _indented(text: str, width: int | None) -> Iterator[str]:
+    """Lines of a text, those after the first set in."""
+    lines = text.split("\n")
+    if width is not None:
+        room = width - 2 * len(INDENT)
+        lines = [part for line in lines for part in wrapped(visible(line), room)]
+    yield lines[0]
+    yield from (f"{INDENT}{line.strip()}" for line in lines[1:])

@@ -49,7 +49,7 @@ def session_table(sessions: Sequence[SessionInfo]) -> Table:
         Column("updated"),
         Column("messages", right=True),
         Column("status"),
-        Column("title", least=20),
+        Column("title", least=14),
     )
     return Table(columns, [_session_cells(session) for session in sessions])
 
