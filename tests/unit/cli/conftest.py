@@ -1,6 +1,7 @@
 """A home of its own for each test, and commands run in this process."""
 
 import io
+import os
 
 import pytest
 
@@ -22,8 +23,9 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def hermes(home, capfd, monkeypatch):
     def call(*words, stdin=""):
-        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
-        code = run(list(words))
+        with open(os.devnull) as nothing:
+            monkeypatch.setattr("sys.stdin", io.StringIO(stdin) if stdin else nothing)
+            code = run(list(words))
         return code, *capfd.readouterr()
 
     return call
