@@ -6,8 +6,8 @@ import stat
 from hermes.cli._checks import Finding, Found, Group, Scene, failed, ok, warning
 
 OTHERS = 0o077
-PRIVATE = (".env", "sessions.db", "notes.db", "index.db", "memory.md", "hook_outputs", "cache")
-"""What in the home may hold what was said, or a key."""
+PRIVATE = ("sessions.db", "notes.db", "index.db", "memory.md", "hook_outputs", "cache")
+"""What in the home may hold what was said; the files with settings are looked at when they are read."""
 
 
 async def _settings(scene: Scene) -> Found:
@@ -29,7 +29,7 @@ async def _permissions(scene: Scene) -> Found:
     home = scene.runtime.config.home
     opened = [path for path in (os.path.join(home, name) for name in PRIVATE) if _is_open(path)]
     if not opened:
-        return ok("what was said and your keys are open to nobody else")
+        return ok("what was said is open to nobody else")
     return [warning(f"`{path}` is open to other users", f"run `chmod go-rwx {path}`") for path in opened]
 
 
