@@ -46,23 +46,25 @@ async def survey(chooser: Chooser, *, fresh: bool = False, live: bool = True) ->
 
 
 async def at_hand(chooser: Chooser) -> list[Offer]:
-    """Who can be used with nothing added, best first: by a key that is set, on this machine, in this process.
+    """Who can be used with nothing added, best first; no other machine is asked.
 
-    No other machine is asked.
+    By a key or an address that is set, on this machine, or in this process.
     """
     servers = {server.provider: server for server in await chooser.local_servers()}
-    providers = sorted(chooser.registry.all(), key=lambda provider: provider.rank)
-    offers = [
-        await _offer(chooser, provider, servers.get(provider.name), fresh=False, live=False)
-        for provider in providers
-        if provider.engine is not None or provider.key_env or provider.name in servers
-    ]
-    sure = [
-        offer
-        for offer in offers
-        if offer.usable and (offer.key or offer.base_url == "" or offer.is_local_server)
-    ]
-    return sorted(sure, key=lambda offer: (not offer.key, not offer.is_local_server))
+    found: list[tuple[int, Offer]] = []
+    for provider in chooser.registry.all():
+        server = servers.get(provider.name)
+        offer = await _offer(chooser, provider, server, fresh=False, live=False)
+        if offer.usable and (offer.key or server or provider.engine or _is_pointed_at(chooser, provider)):
+            found.append((provider.rank, offer))
+    found.sort(key=lambda one: (one[1].base_url == "", not one[1].key, not one[1].is_local_server, one[0]))
+    return [offer for _, offer in found]
+
+
+def _is_pointed_at(chooser: Chooser, provider: Provider) -> bool:
+    """Whether a variable says where it is, and that is not a place where it is looked for anyway."""
+    is_here = address.is_loopback(provider.base_url)
+    return not is_here and any(map(chooser.resolver().variable, provider.base_url_env))
 
 
 async def _offer(
