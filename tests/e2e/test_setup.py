@@ -106,6 +106,8 @@ async def test_a_conversation_with_a_wrong_key_then_a_right_one(hermes, terminal
         screen.type(f"{RIGHT}\n")
         screen.wait_for(r"it answers after .* s: ready, as you see")
         screen.wait_for(r"web backend: ")
+        screen.type("exxa\n")
+        screen.wait_for(r"did you mean `exa`(?s:.*)web backend: ")
         screen.type("\n")
         screen.wait_for(r"what do you want to know\? \[.*\]: ")
         screen.type("is it you?\n")

@@ -1,6 +1,7 @@
 """Who shall answer, by questions or by options: found, asked for, tried; written by whoever called."""
 
 import os
+import sys
 import time
 from collections.abc import Sequence
 
@@ -12,8 +13,8 @@ from hermes.cli._ask import ask, says_yes
 from hermes.cli._border import border, one_line
 from hermes.cli._loop import run_in_loop
 from hermes.cli._table import Column, Table
-from hermes.cli._width import USUAL
-from hermes.config import Config, Secret, load
+from hermes.cli._width import columns
+from hermes.config import Config, ModelSettings, Secret, load
 from hermes.config.edit import set_secret, set_value
 from hermes.errors import (
     AuthFailed,
@@ -39,6 +40,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     base_url: str = ""
     key: Secret | None = None
+    keeps_setting: bool = False
+    """Whether the key in `model.api_key` is this provider's and stays."""
 
     @property
     def name(self) -> str:
@@ -46,11 +49,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key_name(self) -> str:
-        return next(iter(self.provider.key_env), "model.api_key")
+        return next(iter(self.provider.key_env), "")
 
     def environ(self) -> dict[str, str]:
         """The environment in which the key is set already."""
-        own = {self.key_name: self.key.reveal()} if self.key and self.provider.key_env else {}
+        own = {self.key_name: self.key.reveal()} if self.key and self.key_name else {}
         return {**os.environ, **own}
 
     def config(self) -> Config:
@@ -61,7 +64,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
             provider=self.provider.name,
             default=self.model,
             base_url=self.base_url,
-            api_key=None if self.provider.key_env else self.key,
+            api_key=config.model.api_key if self.keeps_setting else None,
             fallback=(),
         )
         limits = msgspec.structs.replace(config.agent, max_seconds=TRIED_WITHIN)
@@ -74,17 +77,22 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
             "model.default": self.model,
             "model.base_url": self.base_url,
         }
-        held = {path: getattr(config.model, path.partition(".")[2]) for path in wanted}
-        changed = [path for path, value in wanted.items() if value != held[path]]
+        changed = [path for path, value in wanted.items() if value != _in_file(config, path)]
         for path in changed:
             set_value(config.home, path, wanted[path])
-        if config.model.api_key is not None:  # it would win over the key of this provider
+        if not self.keeps_setting and _in_file(config, "model.api_key"):  # it would win over any other
             set_value(config.home, "model.api_key", "")
-        if self.key is not None and self.provider.key_env:
+        if self.key is not None and self.key_name:
             set_secret(config.home, self.key_name, self.key.reveal())
             changed.append(self.key_name)
             _bind(self.key_name)
         return changed
+
+
+def _in_file(config: Config, path: str) -> object:
+    """What the file says for a setting; the default where it says nothing."""
+    is_in_file = config.origins[path].source == "file"
+    return getattr(config.model if is_in_file else ModelSettings(), path.partition(".")[2])
 
 
 def _bind(variable: str) -> None:
@@ -108,13 +116,18 @@ def asked_for(config: Config, given: str, base_url: str, key: Secret | None, *, 
 
 
 def _completed(config: Config, name: str, base_url: str, key: Secret | None, *, asks: bool) -> Wish:
-    resolver = Runtime(config).chooser.resolver()
-    provider, model = resolver.whose(name)
+    provider, model = run_in_loop(_whose(config, name))
+    if key is not None and not provider.key_env:
+        raise UsageError(
+            f"`{provider.name}` takes no key", hint="leave out `--key-from-env` and `--key-stdin`"
+        )
     if provider.engine is None and not base_url:
         base_url = _address(config, provider, asks=asks)
     model = model or provider.default_model or _served(config, provider) or _model(provider, asks=asks)
-    wish = Wish(provider=provider, model=model, base_url=base_url, key=key)
-    if key is None and _lacks_key(config, provider):
+    is_the_same = config.model.provider == provider.name and config.model.api_key is not None
+    keeps = key is None and is_the_same
+    wish = Wish(provider=provider, model=model, base_url=base_url, key=key, keeps_setting=keeps)
+    if key is None and not keeps and _lacks_key(config, provider):
         if not asks:
             raise NotConfigured(
                 f"no key for {provider.title}",
@@ -122,6 +135,11 @@ def _completed(config: Config, name: str, base_url: str, key: Secret | None, *, 
             )
         wish = msgspec.structs.replace(wish, key=_key(wish))
     return wish
+
+
+async def _whose(config: Config, name: str) -> tuple[Provider, str]:
+    async with Runtime(config) as runtime:
+        return runtime.chooser.resolver().whose(name)
 
 
 def _address(config: Config, provider: Provider, *, asks: bool) -> str:
@@ -181,10 +199,10 @@ def _which(config: Config) -> str:
         [str(number), f"{offer.name}/{offer.default_model}".rstrip("/"), offer.reason]
         for number, offer in enumerate(found, 1)
     ]
-    columns = (Column("", right=True), Column("model"), Column("why", least=20))
+    heads = (Column("", right=True), Column("model", least=16), Column("why", least=20))
     border().say("who shall answer? this can be used now:")
-    border().say(Table(columns, rows).fitted(USUAL).rstrip())
-    answer = ask("a number, or a name such as `anthropic` or `custom` [1]") or "1"
+    border().say(Table(heads, rows).fitted(columns(sys.stderr)).rstrip())
+    answer = ask("a number, or a name such as `openai` or `custom` [1]") or "1"
     place = int(answer) - 1 if answer.isdecimal() else -1
     return found[place].name if 0 <= place < len(found) else answer
 
@@ -210,7 +228,7 @@ def tried(wish: Wish, *, asks: bool) -> Wish:
 def _mended(wish: Wish, error: HermesError) -> Wish:
     """The wish with another key or model, as the error asks for; the same where it is kept untried."""
     if isinstance(error, AuthFailed):
-        return msgspec.structs.replace(wish, key=_key(wish))
+        return msgspec.structs.replace(wish, key=_key(wish), keeps_setting=False)
     if isinstance(error, ModelNotFound):
         return msgspec.structs.replace(wish, model=_model(wish.provider, asks=True))
     if not says_yes("keep it all the same?"):

@@ -19,7 +19,7 @@ from hermes.cli._settings import read_settings
 from hermes.cli._web_setup import Chosen, choose, which
 from hermes.config import Config, Secret, load
 from hermes.config.loading import config_path
-from hermes.errors import UsageError
+from hermes.errors import ConfigError, UnknownName, UsageError
 
 FIRST_QUESTION = "What can you do?"
 
@@ -121,9 +121,15 @@ def _web(config: Config, options: Options, *, asks: bool) -> Chosen | None:
     if not name and asks:
         border().say("who shall search and read pages? a blank answer leaves it as it is")
         name = which(config)
-    if not name or (name == config.web.backend and not options.web_backend):
-        return None
-    return choose(config, name, asks=asks)
+    while name and (options.web_backend or name != config.web.backend):
+        try:
+            return choose(config, name, asks=asks)
+        except UnknownName as error:
+            if options.web_backend:
+                raise
+            border().complain(error)
+            name = ask("web backend")
+    return None
 
 
 def _written(web: Chosen | None, config: Config) -> list[str]:
@@ -160,14 +166,25 @@ def _say_what_overrides(wish: Wish) -> None:
     """A variable that wins over what was written is said: nothing in a file can change it."""
     if wish.key is not None and os.environ.get(wish.key_name, wish.key.reveal()) != wish.key.reveal():
         border().say(f"warning: `{wish.key_name}` in the environment overrides the key that was kept")
-    runtime = Runtime(load(os.environ))
-    endpoint = runtime.choose_model().endpoint
-    run_in_loop(runtime.__aexit__())
-    if f"{endpoint.provider.name}/{endpoint.model}" != wish.name:
+    name = _who_would_answer()
+    if name != wish.name:
+        outcome = f"`{name}` would answer" if name else "nobody could answer"
         border().say(
-            f"warning: the environment says otherwise, and `{endpoint.provider.name}/{endpoint.model}` "
-            "would answer\nhint: `hermes config show --origin` says which variable it is"
+            f"warning: the environment says otherwise, and {outcome}\n"
+            "hint: `hermes config show --origin` says which variable it is"
         )
+
+
+def _who_would_answer() -> str:
+    """Who answers by all that is set now; empty when that makes no sense."""
+    runtime = Runtime(load(os.environ))
+    try:
+        endpoint = runtime.choose_model().endpoint
+    except (ConfigError, UsageError):
+        return ""
+    finally:
+        run_in_loop(runtime.__aexit__())
+    return f"{endpoint.provider.name}/{endpoint.model}"
 
 
 def _question() -> str:
