@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from hermes.providers.base import Choice
 
 _BETTER = (
-    "for a model that writes, start a model server, set a key such as `OPENAI_API_KEY`, or run `hermes setup`"
+    "for a model that writes, start a model server, set a key such as `OPENAI_API_KEY` and use "
+    "`-m PROVIDER/MODEL`, or run `hermes setup`"
 )
 _CHANGE = "change with `-m PROVIDER/MODEL` and `hermes config set web.backend NAME`"
 

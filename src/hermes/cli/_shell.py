@@ -91,6 +91,8 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except HermesError as error:
+        if isinstance(error, UsageError) and not error.hint:
+            error.hint = f"see `{' '.join(['hermes', *arguments[:1]])} --help`"
         border.complain(error)
         return error.exit_code
     except click.ClickException as error:
