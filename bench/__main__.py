@@ -15,7 +15,7 @@ from bench.hooks import measure_hooks
 from bench.install import measure_install
 from bench.measure import Figure, Plan
 from bench.reading import measure_guard, measure_pages
-from bench.start import measure_one_shot, measure_scout, measure_start
+from bench.start import measure_one_shot, measure_scout, measure_shell, measure_start
 from bench.turns import measure_turn
 from bench.web import measure_web
 
@@ -23,6 +23,7 @@ MEASURES: dict[str, Callable[[Plan], list[Figure]]] = {
     "start": measure_start,
     "scout": measure_scout,
     "one-shot": measure_one_shot,
+    "shell": measure_shell,
     "call": measure_call,
     "chunk": measure_chunk,
     "convert": measure_convert,

@@ -24,6 +24,7 @@ BARE = [PYTHON, "-c", "pass"]
 VERSION = [HERMES, "--version"]
 SCOUT = [HERMES, "chat", "-q", "How do I add a web search backend?"]
 ONE_SHOT = [HERMES, "chat", "-q", "hi", "-m", "custom/bench"]
+DOCTOR = [HERMES, "doctor", "--offline"]
 SMALL_CONFIG = "agent:\n  max_turns: 20\nweb:\n  extract_char_limit: 15000\n"
 
 
@@ -88,6 +89,34 @@ def measure_one_shot(plan: Plan) -> list[Figure]:
             value=peak,
             unit="MB",
             goal=Goal(60, "value at most"),
+        ),
+    ]
+
+
+def measure_shell(plan: Plan) -> list[Figure]:
+    """What a person waits for beside answers: the checks of doctor, and a line that a shell completes."""
+    environ = child_environment(os.path.join(plan.folder, "shell"))
+    asked = {"COMP_WORDS": "hermes chat -m sco", "COMP_CWORD": "3", "_HERMES_COMPLETE": "bash_complete"}
+    subjects = [
+        _cpu_of(BARE, environ),
+        _cpu_of(DOCTOR, environ),
+        _cpu_of([HERMES], {**environ, **asked}),
+    ]
+    bare, doctor, completed = medians(subjects, plan.rounds(15, 3))
+    return [
+        Figure(
+            name="shell.doctor",
+            what="hermes doctor --offline, CPU",
+            value=doctor * MILLI,
+            unit="ms",
+            floor=bare * MILLI,
+        ),
+        Figure(
+            name="shell.completion",
+            what="a model's name completed, CPU",
+            value=completed * MILLI,
+            unit="ms",
+            floor=bare * MILLI,
         ),
     ]
 

@@ -56,10 +56,14 @@ from typing import Literal
 
 
 class HermesError(Exception):
-    """The root. `hint` is the fix in one line; shells print it under the message."""
+    """The root. `hint` is the fix in one line; shells print it under the message.
+
+    `mend` is what they print where whoever raised it knew nothing better.
+    """
 
     exit_code = 1
     retryable = False
+    mend = "`hermes doctor` looks at every part and says how to mend what is wrong"
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -67,10 +71,12 @@ class HermesError(Exception):
 
 
 class Interrupted(HermesError):
+    mend = ""
     exit_code = 130
 
 
 class UsageError(HermesError):
+    mend = "`hermes --help` lists the commands, and every command takes `--help`"
     exit_code = 2
 
 
@@ -94,35 +100,38 @@ def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
 
 
 class ConfigError(HermesError):
+    mend = (
+        "`hermes config check` looks at all settings; `hermes config show --origin` says where each is from"
+    )
     exit_code = 2
 
 
 class NotConfigured(ConfigError):
-    pass
+    mend = "run `hermes setup`"
 
 
 class StoreError(HermesError):
-    pass
+    mend = "`hermes doctor` says which files are sound; `HERMES_HOME` can name another folder"
 
 
 class StoreUnavailable(StoreError):
-    pass
+    mend = "make the folder writable, or set `HERMES_HOME` to one that is"
 
 
 class StoreLocked(StoreUnavailable):
-    pass
+    mend = "try again when the other program is done, or set `HERMES_HOME` to a folder of its own"
 
 
 class StoreCorrupt(StoreError):
-    pass
+    mend = "`hermes doctor` says what is still sound"
 
 
 class DocumentError(HermesError):
-    pass
+    mend = "`hermes index add` and `hermes extract` read Markdown, text, HTML and PDF"
 
 
 class NetError(HermesError):
-    pass
+    mend = "`hermes doctor` tries the servers that are set"
 
 
 Closed = Literal["bad-url", "bad-port", "private-address", "metadata-address", "blocked-site"]
@@ -131,16 +140,20 @@ Closed = Literal["bad-url", "bad-port", "private-address", "metadata-address", "
 class AddressRefused(NetError):
     """An address that the user did not configure and that strangers may not choose; `reason` says why."""
 
+    mend = "`security.allow_networks` opens a range of addresses"
+
     def __init__(self, message: str, *, reason: Closed, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.reason = reason
 
 
 class ConnectFailed(NetError):
+    mend = "check the network; `hermes doctor` tries the servers that are set"
     retryable = True
 
 
 class TlsFailed(ConnectFailed):
+    mend = "check the address and the clock with `hermes doctor`"
     retryable = False
 
 
@@ -148,6 +161,7 @@ Phase = Literal["connect", "first byte", "idle", "total"]
 
 
 class DeadlinePassed(NetError):
+    mend = "try again; `hermes doctor` says whether the server answers"
     retryable = True
 
     def __init__(self, message: str, *, phase: Phase, hint: str | None = None) -> None:
@@ -156,19 +170,22 @@ class DeadlinePassed(NetError):
 
 
 class Disconnected(NetError):
+    mend = "try again; `hermes doctor` says whether the server answers"
     retryable = True
 
 
 class TooLarge(NetError):
-    pass
+    mend = "ask for less, or elsewhere: `-m` names another model and `--backend` another backend"
 
 
 class ProtocolBroken(NetError):
-    pass
+    mend = "check the address with `hermes doctor`; `hermes config show --origin` says where it is set"
 
 
 class HttpStatus(NetError):
     """The final answer's status was not 2xx. `body` is cut, never the whole reply."""
+
+    mend = "check the address and the key with `hermes doctor`"
 
     def __init__(
         self, status: int, headers: Mapping[str, str], body: bytes, *, retry_after: float | None = None
@@ -181,11 +198,13 @@ class HttpStatus(NetError):
 
 
 class ModelError(HermesError):
-    pass
+    mend = "ask another model with `-m PROVIDER/MODEL`; `hermes models` lists them"
 
 
 class AuthFailed(ModelError):
     """`forbidden` says that the key is known and not allowed to do this; a wrong key is not known."""
+
+    mend = "set the key again with `hermes setup`"
 
     def __init__(self, message: str, *, forbidden: bool = False, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -193,12 +212,13 @@ class AuthFailed(ModelError):
 
 
 class QuotaExhausted(ModelError):
-    pass
+    mend = "set another key with `hermes setup`, or ask another provider with `-m PROVIDER/MODEL`"
 
 
 class RateLimited(ModelError):
     """`upstream` says that the limit is that of a provider behind the provider: another key is no use."""
 
+    mend = "wait a little, or name who stands in with `hermes config set model.fallback PROVIDER/MODEL`"
     retryable = True
 
     def __init__(
@@ -215,15 +235,15 @@ class RateLimited(ModelError):
 
 
 class RequestRejected(ModelError):
-    pass
+    mend = "`hermes chat --explain` shows what would be sent and why"
 
 
 class ModelNotFound(RequestRejected):
-    pass
+    mend = "`hermes models PROVIDER` lists the models there are"
 
 
 class ContextOverflow(RequestRejected):
-    pass
+    mend = "begin a new conversation with `hermes chat`, or set `model.context_window`"
 
 
 class OutputLimitTooHigh(RequestRejected):
@@ -231,6 +251,8 @@ class OutputLimitTooHigh(RequestRejected):
 
     `lasting` says whether it holds for every call to this model, or only beside this long a question.
     """
+
+    mend = "set `model.max_tokens` to less"
 
     def __init__(
         self, message: str, *, limit: int | None = None, lasting: bool = True, hint: str | None = None
@@ -259,13 +281,15 @@ class ReasoningRefused(RequestRejected):
 class PictureRefused(RequestRejected):
     """`lasting` says whether the model takes no picture at all, or only not this one."""
 
+    mend = "ask a model that sees with `-m PROVIDER/MODEL`"
+
     def __init__(self, message: str, *, lasting: bool = False, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.lasting = lasting
 
 
 class SchemaRefused(RequestRejected):
-    pass
+    mend = "offer fewer tools with `--tools`"
 
 
 class FormatRefused(RequestRejected):
@@ -275,12 +299,15 @@ class FormatRefused(RequestRejected):
 class StreamRefused(RequestRejected):
     """The provider gives this answer only as a whole."""
 
+    mend = "ask for the whole answer with `--no-stream`"
+
 
 class ContentBlocked(RequestRejected):
-    pass
+    mend = "put it in other words, or ask another provider with `-m PROVIDER/MODEL`"
 
 
 class ProviderDown(ModelError):
+    mend = "try later, or name who stands in with `hermes config set model.fallback PROVIDER/MODEL`"
     retryable = True
 
 
@@ -289,15 +316,16 @@ class Overloaded(ProviderDown):
 
 
 class InvalidResponse(ModelError):
+    mend = "check with `hermes doctor` that the address is that of the API, or ask another with `-m`"
     retryable = True
 
 
 class IncompleteResponse(ModelError):
-    pass
+    mend = "go on where it stopped with `hermes chat -c`"
 
 
 class ToolError(HermesError):
-    pass
+    mend = "`hermes tools` lists the tools and what they lack"
 
 
 class UnknownTool(ToolError):
@@ -306,6 +334,8 @@ class UnknownTool(ToolError):
 
 class Block(HermesError):
     """`code` says why in a word; `plugin` and `callback` say who, once that is known."""
+
+    mend = "`hermes plugins list` shows the plugins, and `hermes plugins disable NAME` stops one"
 
     def __init__(self, message: str, *, code: str = "plugin_block", hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -321,18 +351,19 @@ class Block(HermesError):
 
 
 class NextCallMisused(HermesError, RuntimeError):
-    pass
+    mend = "`hermes plugins check NAME` looks the plugin over"
 
 
 class WebError(HermesError):
-    pass
+    mend = "ask another backend with `--backend`, or choose one with `hermes tools setup`"
 
 
 class BackendRefused(WebError):
-    pass
+    mend = "set its key again with `hermes tools setup`"
 
 
 class BackendDown(WebError):
+    mend = "try later, ask another with `--backend`, or name who stands in with `web.failover`"
     retryable = True
 
 
@@ -345,8 +376,8 @@ class BackendSpent(BackendDown):
 
 
 class PluginError(HermesError):
-    pass
+    mend = "`hermes plugins list` shows what is wrong with each plugin"
 
 
 class NotAllowed(PluginError, PermissionError):
-    pass
+    mend = "`hermes plugins enable NAME` asks what it may do"

@@ -148,3 +148,10 @@ async def test_extract_explains_how_a_file_was_read(hermes, tmp_path):
     assert as_data["page"]["title"] == "Herons"
     refused = await hermes("extract", "--explain", "https://www.example.org/")
     assert (refused.code, "is not a file" in refused.err) == (2, True)
+
+
+async def test_a_first_run_says_in_one_line_what_would_make_it_better(hermes):
+    first = (await hermes("chat", "-q", QUESTION)).err
+    assert first.count("\n") == 1
+    assert all(word in first for word in ("a model server", "`OPENAI_API_KEY`", "`hermes setup`"))
+    assert "hermes setup" not in (await hermes("chat", "-q", QUESTION, "-m", "scout")).err

@@ -75,10 +75,10 @@ async def test_settings_doctor_and_the_list_of_models_know_a_dropped_file(hermes
         acme = next(row for row in listed if row["name"] == "acme")
         assert (acme["usable"], acme["reason"], acme["models"]) == (True, "`ACME_API_KEY` is set", 2)
         shown = await hermes("models", **variables)
-        assert re.search(r"^✓  acme +acme-large +`ACME_API_KEY` is set, 2 models$", shown.out, re.MULTILINE)
+        assert re.search(r"^✓\tacme\tacme-large\t`ACME_API_KEY` is set, 2 models$", shown.out, re.MULTILINE)
         assert KEY not in shown.out + shown.err
     missing = await hermes("models")
-    assert re.search(r"^✗  acme +acme-large +set `ACME_API_KEY`$", missing.out, re.MULTILINE)
+    assert re.search(r"^✗\tacme\tacme-large\tset `ACME_API_KEY`$", missing.out, re.MULTILINE)
     assert missing.code == 0
 
 
@@ -120,7 +120,7 @@ async def test_the_models_of_one_provider_live_cached_offline_and_garbage(hermes
         first = live["models"][0]
         assert (first["context_window"], first["tools"], first["input_price"]) == (128000, True, 2.0)
         shown = await hermes("models", "acme", **variables)
-        assert shown.out.splitlines() == ["acme-large  128k  $2 in, $10 out  tools", "acme-huge   -     -"]
+        assert shown.out.splitlines() == ["acme-large\t128k\t$2 in, $10 out\ttools", "acme-huge\t-\t-\t"]
         assert "within the hour" in shown.err
         assert len(server.requests) == 1
         garbage = await hermes("models", "acme", "--refresh", **variables)
@@ -216,7 +216,7 @@ async def test_a_server_on_this_machine_is_found_offered_and_used(hermes, drop):
         rows = (await hermes("doctor", "--json", **looking)).json()["checks"]
         assert any(row["check"] == "local server" and "acme/llama3.2" in row["detail"] for row in rows)
         shown = await hermes("models", **looking)
-        assert re.search(r"^✓  acme +llama3.2 +found at http", shown.out, re.MULTILINE)
+        assert re.search(r"^✓\tacme\tllama3.2\tfound at http", shown.out, re.MULTILINE)
         explicit = await hermes("chat", "-q", "What is scout?", "-m", "scout", **looking)
         assert "`scout/scout-1` (asked for)" in explicit.err
 

@@ -43,7 +43,7 @@ async def test_a_name_in_the_settings_that_means_nothing_is_said_and_the_list_go
     outcome = await hermes("tools", HERMES_AGENT_TOOLS="fiel,memory")
     assert outcome.code == 0
     assert "warning: `agent.tools` names an unknown tool `fiel`\nhint: did you mean `file`" in outcome.err
-    assert outcome.out.startswith("✓  memory")
+    assert outcome.out.startswith("✓\tmemory")
     asked = await hermes("chat", "-q", "hi", HERMES_AGENT_TOOLS="fiel")
     assert (asked.code, asked.out) == (2, "")
     assert "unknown tool `fiel`\nhint: did you mean `file`" in asked.err
@@ -61,4 +61,4 @@ async def test_a_tool_that_lacks_something_says_what(hermes, tmp_path):
     code = f'cd "{gone}" && rmdir "{gone}" && exec "$PYTHON" -P -m hermes tools'
     outcome = await hermes.shell(code)
     assert outcome.code == 0
-    assert "✗  terminal  terminal      cannot be used: the working folder is gone" in outcome.out
+    assert "✗\tterminal\tterminal\tcannot be used: the working folder is gone" in outcome.out

@@ -60,7 +60,7 @@ async def test_what_cannot_be_asked_exits_with_2(hermes, as_json):
     flags = ["--json"] if as_json else []
     outcome = await hermes("x", "q", "--allow", "a", "--exclude", "b", *flags, XAI_API_KEY=KEY)
     words = "`allowed_x_handles` and `excluded_x_handles` cannot be used together"
-    assert (outcome.code, outcome.err) == (2, f"error: {words}\n")
+    assert (outcome.code, outcome.err) == (2, f"error: {words}\nhint: see `hermes x --help`\n")
     assert outcome.out == (json.dumps({"error": words}, separators=(",", ":")) + "\n" if as_json else "")
 
 

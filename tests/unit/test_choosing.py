@@ -1,11 +1,13 @@
 """Who answers, with real files, a real notebook and real servers on loopback."""
 
+import asyncio
 import json
 
 import pytest
 
 from hermes.app import Runtime
 from hermes.app.key_hosts import TOPIC
+from hermes.app.survey import at_hand
 from hermes.config import load
 from hermes.config.edit import set_secret, set_value
 from hermes.errors import ConnectFailed, InvalidResponse, NotConfigured, UnknownName
@@ -375,3 +377,31 @@ def test_every_one_of_several_keys_is_kept_out_of_texts(home):
 def test_an_unknown_name_is_still_unknown_after_a_look_around(home):
     with pytest.raises(UnknownName):
         runtime(home).choose_model("scuot")
+
+
+async def test_who_is_at_hand_stands_in_order_and_strangers_are_not_named(home, drop):
+    async with ScriptedServer(model_list("llama3.2")) as server:
+        drop("here", f"{server.url}/v1")
+        drop("away", "https://away.example/v1", required=True)
+        variables = {"AWAY_API_KEY": "k-0123456789", "CUSTOM_BASE_URL": "https://other.example/v1"}
+        async with runtime(home, **variables) as run:
+            offers = await at_hand(run.chooser)
+    assert [offer.name for offer in offers] == ["away", "here", "custom", "scout"]
+    assert (offers[1].default_model, offers[1].reason) == ("llama3.2", f"found at {server.url}/v1")
+    assert len(server.requests) == 1
+
+
+async def test_a_server_that_never_answers_holds_up_a_first_question_only_so_long(home, drop, monkeypatch):
+    monkeypatch.setattr("hermes.app.catalog.ANSWERED_WITHIN", 0.1)
+
+    async def hang(exchange):
+        await exchange.client_left()
+
+    async with ScriptedServer(hang) as server:
+        drop("here", f"{server.url}/v1")
+        async with runtime(home) as run:
+            await run.chooser.look_around("scout")
+            assert server.requests == [], "who is named is not looked for"
+            async with asyncio.timeout(5):
+                await run.chooser.look_around()
+            assert run.choose_model().is_last_resort

@@ -49,6 +49,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """Where the questions come from, as plugins are told."""
     priced: bool = False
     """Whether answers say what they cost at a vendor; the price list is slow to load."""
+    kept: bool = True
+    """Whether it is stored; one that only tries a model is not."""
 
 
 class Journal:

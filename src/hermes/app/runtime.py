@@ -108,7 +108,9 @@ class Runtime:
         """A conversation on these terms: a new session, or the given one with its history."""
         endpoint = self.choose_model(terms.model).endpoint
         session = terms.session or _new_session(endpoint)
-        journal = Journal(self._open_store(), self.services.redact, self.services.notices)
+        journal = Journal(
+            self._open_store() if terms.kept else None, self.services.redact, self.services.notices
+        )
         means = self._means(terms, endpoint)
         has_memory = any(tool.name == prompt.MEMORY for tool in means.tools.specs())
         facts = self.services.memory.facts() if has_memory else ()

@@ -45,6 +45,28 @@ async def survey(chooser: Chooser, *, fresh: bool = False, live: bool = True) ->
     return sorted(offers, key=lambda offer: (not offer.usable, offer.name))
 
 
+async def at_hand(chooser: Chooser) -> list[Offer]:
+    """Who can be used with nothing added, best first; no other machine is asked.
+
+    By a key or an address that is set, on this machine, or in this process.
+    """
+    servers = {server.provider: server for server in await chooser.local_servers()}
+    found: list[tuple[int, Offer]] = []
+    for provider in chooser.registry.all():
+        server = servers.get(provider.name)
+        offer = await _offer(chooser, provider, server, fresh=False, live=False)
+        if offer.usable and (offer.key or server or provider.engine or _is_pointed_at(chooser, provider)):
+            found.append((provider.rank, offer))
+    found.sort(key=lambda one: (one[1].base_url == "", not one[1].key, not one[1].is_local_server, one[0]))
+    return [offer for _, offer in found]
+
+
+def _is_pointed_at(chooser: Chooser, provider: Provider) -> bool:
+    """Whether a variable says where it is, and that is not a place where it is looked for anyway."""
+    is_here = address.is_loopback(provider.base_url)
+    return not is_here and any(map(chooser.resolver().variable, provider.base_url_env))
+
+
 async def _offer(
     chooser: Chooser, provider: Provider, server: LocalServer | None, *, fresh: bool, live: bool
 ) -> Offer:

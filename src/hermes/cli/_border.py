@@ -91,7 +91,8 @@ class Border:
 
     def complain(self, error: HermesError) -> None:
         """What is wrong and how to mend it."""
-        self.say(f"error: {error}" + (f"\nhint: {error.hint}" if error.hint else ""))
+        hint = error.hint or error.mend
+        self.say(f"error: {error}" + (f"\nhint: {hint}" if hint else ""))
 
 
 def _let_go(stream: TextIO | None) -> None:

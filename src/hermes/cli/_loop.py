@@ -41,7 +41,7 @@ def event_loop() -> Iterator[asyncio.Runner]:
     """A loop to run things in, one after the other. Ctrl-C stops what runs in it, and so does SIGTERM."""
     runner = _Runner()
     try:
-        with _ctrl_c_waits():  # half a loop can neither run nor be closed
+        with ctrl_c_waits():  # half a loop can neither run nor be closed
             runner.get_loop()
         with _endings(runner):
             yield runner
@@ -72,7 +72,7 @@ def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
 
 
 @contextmanager
-def _ctrl_c_waits() -> Iterator[None]:
+def ctrl_c_waits() -> Iterator[None]:
     """A Ctrl-C in here is heard at the end of it."""
     heard = False
 

@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from typing import Any
 
 import click
 
@@ -36,10 +37,19 @@ class Commands(click.Group):
         command: click.Command
         if cmd_name.replace("-", "_") in discover.names("hermes.cli"):
             command = discover.load("hermes.cli", cmd_name, "command").command
+        elif ctx.resilient_parsing:
+            return None  # to complete a line no plugin is run
         else:
             command = discover.module("hermes.cli._plugin_commands").find(cmd_name, ctx.ensure_object(Border))
         signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on there is something to keep
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """The commands that begin so, without importing any, and the options."""
+        item = discover.module("click.shell_completion").CompletionItem
+        begun = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(item(name, help=_summary(name)) for name in begun), *options]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -70,6 +80,9 @@ def hermes(context: click.Context) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; returns the exit code."""
+    if asked := os.environ.get("_HERMES_COMPLETE"):
+        code: int = discover.module("hermes.cli._completion").answer(hermes, asked)
+        return code
     border = Border()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -83,6 +96,8 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except HermesError as error:
+        if isinstance(error, UsageError) and not error.hint:
+            error.hint = f"see `{' '.join(['hermes', *arguments[:1]])} --help`"
         border.complain(error)
         return error.exit_code
     except click.ClickException as error:

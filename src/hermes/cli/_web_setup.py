@@ -3,12 +3,14 @@
 import os
 import sys
 
-import click
+import msgspec
 
 from hermes.app.services import Services
-from hermes.cli._border import border, is_terminal
+from hermes.cli._ask import ask
+from hermes.cli._border import border
 from hermes.cli._loop import run_in_loop
-from hermes.cli._table import table
+from hermes.cli._table import Column, Table
+from hermes.cli._width import columns
 from hermes.config import Config, load
 from hermes.config.edit import set_secret, set_value
 from hermes.errors import UsageError
@@ -16,53 +18,86 @@ from hermes.tools.web.backends.base import Backend, Option
 from hermes.tools.web.options import given, is_available
 
 
-def run(config: Config, wanted: str | None) -> None:
-    """Ask which backend, unless it is named, then for its options; all of it is written at the end."""
-    services = Services(config)
-    backends = services.web_parts.backends
-    name = wanted or _which(backends.all(), services, config.web.backend)
-    backend = backends.load(name)
-    answers = [(option, _answer(option, services)) for option in backend.options if option.prompt]
-    for option, value in answers:
-        if value:
-            _write(config.home, option, value)
-    set_value(config.home, "web.backend", backend.name)
-    _bind(answers)
-    missing = [
-        option for option, value in answers if option.required and not value and not _has(option, services)
+class Chosen(msgspec.Struct, frozen=True):
+    """A backend and what was answered for it; nothing of it is written yet."""
+
+    backend: Backend
+    answers: tuple[tuple[Option, str], ...]
+    missing: tuple[Option, ...]
+
+    def write(self, home: str) -> None:
+        """Write it down: keys to `.env`, everything else to the settings where it has a place there."""
+        for option, value in self.answers:
+            if value and option.setting and not option.secret:
+                set_value(home, f"web.{option.setting}", value)
+            elif value:
+                set_secret(home, option.env[0], value)
+        set_value(home, "web.backend", self.backend.name)
+        _bind(self.answers)
+
+    def say_what_lacks(self) -> None:
+        for option in self.missing:
+            border().say(f"warning: {self.backend.title} still needs {option.what}")
+        if self.backend.is_ready is not None and not self.backend.is_ready():
+            border().say(
+                f"warning: {self.backend.title} lacks what it runs on; `hermes search` says what that is"
+            )
+
+
+def run(config: Config, wanted: str | None) -> str:
+    """Ask which backend, unless it is named, then for its options; gives the name of what was written."""
+    name = wanted or which(config)
+    if not name:
+        raise UsageError("no web backend was named", hint="name one, as in `hermes tools setup searxng`")
+    chosen = choose(config, name)
+    chosen.write(config.home)
+    chosen.say_what_lacks()
+    name = chosen.backend.name
+    border().say(f"`{name}` is set as `web.backend`; try it with `hermes search QUERY --explain`")
+    return name
+
+
+def which(config: Config) -> str:
+    """Ask for the name of a backend; a blank answer is the one that is set, which may be none."""
+    services, current = Services(config), config.web.backend
+    backends = sorted(services.web_parts.backends.all(), key=lambda backend: backend.rank == 0)
+    border().say(backend_table(backends, services).rstrip())
+    return ask(f"web backend [{current}]" if current else "web backend") or current
+
+
+def backend_table(backends: list[Backend], services: Services) -> str:
+    rows = [
+        [one.name, one.title, _can(one), one.badge, "ready" if is_available(one, services) else ""]
+        for one in backends
     ]
-    for option in missing:
-        border().say(f"warning: {backend.title} still needs {option.what}")
-    if backend.is_ready is not None and not backend.is_ready():
-        border().say(f"warning: {backend.title} lacks what it runs on; `hermes search` says what that is")
-    border().say(f"`{backend.name}` is set as `web.backend`; try it with `hermes search QUERY --explain`")
+    names = ("backend", "title", "can", "cost", "state")
+    can_be_cut = ("title", "cost")
+    heads = tuple(Column(name, least=8 if name in can_be_cut else 0) for name in names)
+    return Table(heads, rows).fitted(columns(sys.stderr))
 
 
-def _bind(answers: list[tuple[Option, str]]) -> None:
+def choose(config: Config, name: str, *, asks: bool = True) -> Chosen:
+    """The backend of this name with what it needs: as answered, or as it is set where nobody is asked."""
+    services = Services(config)
+    backend = services.web_parts.backends.load(name)
+    wanted = [option for option in backend.options if option.prompt]
+    answers = tuple((option, _answer(option, services)) for option in wanted) if asks else ()
+    answered = {option.name for option, value in answers if value}
+    missing = tuple(
+        option
+        for option in wanted
+        if option.required and option.name not in answered and not _has(option, services)
+    )
+    return Chosen(backend, answers, missing)
+
+
+def _bind(answers: tuple[tuple[Option, str], ...]) -> None:
     """A key that was given is for the address that is set now."""
     services = Services(load(os.environ))
     for option, value in answers:
         if value and option.secret:
             services.web_parts.bind(option.env[0])
     run_in_loop(services.close())
-
-
-def _which(backends: tuple[Backend, ...], services: Services, current: str) -> str:
-    rows = [
-        [
-            backend.name,
-            backend.title,
-            _can(backend),
-            backend.badge,
-            "ready" if is_available(backend, services) else "",
-        ]
-        for backend in sorted(backends, key=lambda backend: backend.rank == 0)
-    ]
-    border().say(table(rows).rstrip())
-    named = _ask(f"web backend [{current}]" if current else "web backend") or current
-    if not named:
-        raise UsageError("no web backend was named", hint="name one, as in `hermes tools setup searxng`")
-    return named
 
 
 def _can(backend: Backend) -> str:
@@ -77,25 +112,9 @@ def _answer(option: Option, services: Services) -> str:
     if option.url:
         border().say(f"get it at {option.url}")
     held = " (blank keeps what is set)" if has_value else f" [{option.default}]" if option.default else ""
-    asked = _ask(f"{option.prompt}{held}", hidden=option.secret)
+    asked = ask(f"{option.prompt}{held}", hidden=option.secret)
     return asked or ("" if has_value else str(option.default))
-
-
-def _ask(words: str, *, hidden: bool = False) -> str:
-    """An answer from a person, or the next line of standard input; blank where there is none."""
-    if not is_terminal(sys.stdin):
-        return sys.stdin.readline().strip()
-    asked: str = click.prompt(words, default="", show_default=False, hide_input=hidden, err=True)
-    return asked.strip()
 
 
 def _has(option: Option, services: Services) -> bool:
     return given(option, services) is not None
-
-
-def _write(home: str, option: Option, value: str) -> None:
-    """Keys go to `.env`, everything else to the settings where it has a place there."""
-    if option.setting and not option.secret:
-        set_value(home, f"web.{option.setting}", value)
-    else:
-        set_secret(home, option.env[0], value)

@@ -12,12 +12,14 @@ import msgspec
 from hermes import discover
 from hermes.app import Dialogue, Runtime, Terms
 from hermes.app.plugins import Plugins
+from hermes.cli import _complete
 from hermes.cli._border import border, is_terminal, one_line, storable
 from hermes.cli._consent import Consent, Decided
 from hermes.cli._json import show_json
 from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
 from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
+from hermes.cli._serving import serving_line
 from hermes.cli._settings import read_settings
 from hermes.cli._waiting import Patient
 from hermes.errors import HermesError, UsageError
@@ -52,13 +54,28 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 @click.command()
 @click.option("-q", "--query", help="The question; standard input is appended to it.")
-@click.option("-m", "--model", default="", metavar="PROVIDER/MODEL", help="Who answers.")
+@click.option(
+    "-m",
+    "--model",
+    default="",
+    metavar="PROVIDER/MODEL",
+    shell_complete=_complete.models,
+    help="Who answers.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--json-lines", is_flag=True, help="Print each event as a line of JSON.")
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is whole.")
 @click.option("-c", "--continue", "resume_last", is_flag=True, help="Go on with the last session.")
-@click.option("-r", "--resume", metavar="ID", help="Go on with this session.")
-@click.option("--tools", multiple=True, metavar="NAME", help="Toolsets or tools to offer, or `none`.")
+@click.option(
+    "-r", "--resume", metavar="ID", shell_complete=_complete.sessions, help="Go on with this session."
+)
+@click.option(
+    "--tools",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=_complete.tools,
+    help="Toolsets or tools to offer, or `none`.",
+)
 @click.option("--image", "images", multiple=True, metavar="FILE", help="A picture the question is about.")
 @click.option("--explain", is_flag=True, help="Show what would be sent and why, and send nothing.")
 @click.option("--schema", type=click.Path(dir_okay=False), help="A JSON Schema the answer must keep.")
@@ -209,11 +226,4 @@ def _tool_names(given: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _say_who_serves(runtime: Runtime, model: str) -> None:
-    choice = runtime.choose_model(model)
-    endpoint = choice.endpoint
-    backends = " and ".join(f"`{name}`" for name in runtime.services.web_names())
-    border().say(
-        f"answering with `{endpoint.provider.name}/{endpoint.model}` ({choice.reason}), "
-        f"searching with {backends}; "
-        "change with `-m PROVIDER/MODEL` and `hermes config set web.backend NAME`"
-    )
+    border().say(serving_line(runtime.choose_model(model), runtime.services.web_names()))

@@ -2,22 +2,26 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
 from hermes.app import Runtime
-from hermes.cli._border import border, is_terminal
+from hermes.cli import _complete
+from hermes.cli._border import border, is_terminal, storable
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
+from hermes.cli._table import Column, Table, show_table
 from hermes.config import Config, Origin, load
 from hermes.config.edit import set_secret, set_value
 from hermes.config.environment import Environment, read_environment
 from hermes.config.keys import KEYS, Key, find
 from hermes.config.loading import config_path, find_home
 from hermes.errors import ConfigError, UsageError
+
+_WHERE = "hint: `hermes config show --origin` says where each setting comes from"
 
 
 @click.group()
@@ -26,18 +30,23 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("key", metavar="KEY|VARIABLE")
-def get(key: str) -> None:
+@click.argument("key", metavar="KEY|VARIABLE", shell_complete=_complete.settings)
+@json_option
+def get(key: str, as_json: bool) -> None:
     """Print one setting, or whether a variable is set."""
     config = read_settings()
     value = config.environment.secret(key) if _is_variable(key) else _value(config, find(key))
+    if as_json:
+        show_json({"key": key, "value": value, **_origin(config, key)})
+        return
     border().show("\n" if value in (None, "", ()) else f"{_inline(value)}\n")
 
 
 @command.command("set", context_settings={"ignore_unknown_options": True})
-@click.argument("key", metavar="KEY|VARIABLE")
-@click.argument("value", required=False)
-def set_(key: str, value: str | None) -> None:
+@click.argument("key", metavar="KEY|VARIABLE", shell_complete=_complete.settings)
+@click.argument("value", required=False, shell_complete=_complete.values)
+@json_option
+def set_(key: str, value: str | None, as_json: bool) -> None:
     """Write a setting to config.yaml, or a variable such as CUSTOM_API_KEY to `.env`.
 
     Without VALUE it is asked for and not shown, or read from standard input: a key on the command
@@ -47,12 +56,15 @@ def set_(key: str, value: str | None) -> None:
     variable = key if _is_variable(key) else find(key).variable
     if value is None:
         value = _read_value(key)
+    file = os.path.join(home, ".env") if _is_variable(key) else config_path(home)
     if _is_variable(key):
         set_secret(home, key, value)
-        border().say(f"set `{key}` in `{os.path.join(home, '.env')}`")
     else:
         set_value(home, key, value)
-        border().say(f"set `{key}` in `{config_path(home)}`")
+    if as_json:
+        show_json({"key": key, "file": file})
+    else:
+        border().say(f"set `{key}` in `{file}`")
     if _is_variable(key) or find(key).is_secret:
         _bind_key(key)
     environment, _ = read_environment(os.environ, home)
@@ -60,9 +72,38 @@ def set_(key: str, value: str | None) -> None:
 
 
 @command.command()
-def path() -> None:
+@json_option
+def path(as_json: bool) -> None:
     """Print where config.yaml is, whether it exists or not."""
-    click.echo(os.fsencode(config_path(find_home(os.environ))))
+    file = config_path(find_home(os.environ))
+    if as_json:
+        show_json({"path": storable(file), "exists": os.path.exists(file)})
+    else:
+        click.echo(os.fsencode(file))
+
+
+@command.command()
+@json_option
+def check(as_json: bool) -> int:
+    """Say what is wrong with the settings: what cannot be understood, and what nobody knows."""
+    problem: ConfigError | None = None
+    warnings: tuple[str, ...] = ()
+    try:
+        config = load(os.environ)
+        border().redact = config.redactor()
+        warnings = config.warnings
+    except ConfigError as error:
+        problem = error
+    found = [str(problem), *warnings] if problem else warnings
+    if as_json:
+        show_json({"ok": not found, "problems": found})
+    elif problem is not None:
+        border().complain(problem)
+    else:
+        for warning in warnings:
+            border().say(f"warning: {warning}")
+        border().say("nothing is wrong with the settings" if not warnings else _WHERE)
+    return problem.exit_code if problem else 1 if warnings else 0
 
 
 @command.command()
@@ -73,10 +114,39 @@ def show(origin: bool, as_json: bool) -> None:
     config = read_settings()
     if as_json:
         show_json(_object(config, origin))
-    for key in () if as_json else _keys(config):
-        source = config.origins.get(key.path, Origin("file", config_path(config.home)))
-        comment = f"  # {source.source} {source.detail}".rstrip() if origin else ""
-        border().show(f"{key.path}: {_inline(_value(config, key))}{comment}\n")
+        return
+    rows = [_row(config, key, origin) for key in _keys(config)]
+    if is_terminal(border().stdout):
+        show_table(setting_table(rows))
+        return
+    for name, value, *source in rows:
+        comment = f"  # {source[0]}" if source else ""
+        border().show(f"{name}: {value}{comment}\n")
+
+
+def setting_table(rows: Sequence[Sequence[str]]) -> Table:
+    """Settings, each with its value and, in a third column, its origin."""
+    columns = (Column("setting"), Column("value", least=10), Column("origin", least=12))
+    return Table(columns[: len(rows[0])], rows)
+
+
+def _row(config: Config, key: Key, origin: bool) -> list[str]:
+    row = [key.path, _inline(_value(config, key))]
+    if origin:
+        source = _source(config, key.path)
+        row.append(f"{source.source} {source.detail}".rstrip())
+    return row
+
+
+def _source(config: Config, path: str) -> Origin:
+    return config.origins.get(path, Origin("file", config_path(config.home)))
+
+
+def _origin(config: Config, key: str) -> dict[str, str | None]:
+    if _is_variable(key):
+        return {"source": config.environment.origin(key), "detail": key}
+    source = _source(config, key)
+    return {"source": source.source, "detail": source.detail}
 
 
 def _is_variable(key: str) -> bool:
@@ -154,7 +224,7 @@ def _object(config: Config, origin: bool) -> dict[str, dict[str, Any]]:
     nested: dict[str, dict[str, Any]] = {}
     for key in _keys(config):
         value = _value(config, key)
-        source = config.origins.get(key.path, Origin("file", config_path(config.home)))
+        source = _source(config, key.path)
         leaf = {"value": value, "source": source.source, "detail": source.detail} if origin else value
         nested.setdefault(key.section, {})[key.name] = leaf
     return nested

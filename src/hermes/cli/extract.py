@@ -3,6 +3,7 @@
 import click
 
 from hermes.app.api import web_extract
+from hermes.cli import _complete
 from hermes.cli._border import border, storable
 from hermes.cli._explain import explain
 from hermes.cli._json import json_option, show_json
@@ -13,7 +14,9 @@ from hermes.tools.web.kernel import MOST_URLS
 
 @click.command()
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
-@click.option("--backend", default="", help="Which web backend to read with.")
+@click.option(
+    "--backend", default="", shell_complete=_complete.backends, help="Which web backend to read with."
+)
 @click.option("--char-limit", type=int, help="Characters of each page, 2000 to 500000.")
 @click.option("--explain", "is_explained", is_flag=True, help="Show how HTML files are read, and why so.")
 @json_option

@@ -7,15 +7,18 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import click
+import msgspec
 
 from hermes import discover
-from hermes.cli._border import border, is_terminal, one_line, visible
+from hermes.cli._border import border, is_terminal, visible
 from hermes.cli._json import json_option, show_json
+from hermes.cli._results import show_result
 from hermes.cli._settings import read_settings
+from hermes.cli._table import Column, Table, show_table
 from hermes.errors import UsageError
-from hermes.index import AddReport, Index, manual_folder
+from hermes.index import AddReport, DocumentInfo, Index, manual_folder
 
-WIDEST = 300
+MANUAL = "hermes://"
 
 
 @click.group()
@@ -25,7 +28,8 @@ def command() -> None:
 
 @command.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
-def add(paths: Sequence[str]) -> int:
+@json_option
+def add(paths: Sequence[str], as_json: bool) -> int:
     """Read files and folders into the index: Markdown, text, HTML, PDF.
 
     What did not change since the last time is not read again; what is gone from a folder is forgotten.
@@ -36,7 +40,11 @@ def add(paths: Sequence[str]) -> int:
     with _index() as index, _Bar() as bar:
         read = discover.module("hermes.tools.web.reader.files").read_file
         report = index.add(paths, read, bar.show if is_terminal(sys.stderr) else None)
-    _tell(report)
+    if as_json:
+        failed = [{"path": path, "reason": reason} for path, reason in report.failed]
+        show_json({**msgspec.structs.asdict(report), "failed": failed})
+    else:
+        _tell(report)
     done = report.added + report.updated + report.unchanged
     return 1 if report.failed and not done else 0
 
@@ -49,17 +57,31 @@ def list_documents(as_json: bool) -> None:
         found = index.list()
     if as_json:
         show_json({"documents": found})
-    for document in () if as_json else found:
-        border().show(f"{document.url}\t{one_line(document.title)}\n")
+        return
+    show_table(document_table(found))
+    if all(document.url.startswith(MANUAL) for document in found):
+        border().say("this is Hermes' manual; add your own files with `hermes index add PATH`")
+
+
+def document_table(documents: Sequence[DocumentInfo]) -> Table:
+    """Documents by their addresses."""
+    columns = (Column("address", least=24), Column("title", least=12))
+    return Table(columns, [[document.url, document.title] for document in documents])
 
 
 @command.command()
 @click.argument("names", nargs=-1, required=True, type=click.Path(), metavar="PATH|URL...")
-def remove(names: Sequence[str]) -> int:
+@json_option
+def remove(names: Sequence[str], as_json: bool) -> int:
     """Forget documents, by path or address; a folder stands for all that is under it."""
     with _index() as index:
         removed = index.remove(names)
-    border().say(f"removed {removed}")
+    if as_json:
+        show_json({"removed": removed})
+    else:
+        border().say(
+            f"removed {removed}" + ("" if removed else "; see what is there with `hermes index list`")
+        )
     return 0 if removed else 1
 
 
@@ -80,11 +102,10 @@ def search(query: str, limit: int, as_json: bool) -> None:
     if as_json:
         show_json({"success": True, "data": {"web": rows}})
         return
-    for row in rows:
-        title, passage = one_line(str(row["title"])), one_line(str(row["description"]), WIDEST)
-        border().show(f"{row['position']}. {title}\n   {row['url']}\n   {passage}\n\n")
+    for position, document in enumerate(found, 1):
+        show_result(position, document.title, document.url, document.passage)
     if not rows:
-        border().say("nothing found")
+        border().say("nothing found; add documents with `hermes index add PATH`")
 
 
 @contextmanager

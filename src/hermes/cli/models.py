@@ -7,11 +7,12 @@ import click
 from hermes.app import Runtime
 from hermes.app.catalog import Listing, completed
 from hermes.app.survey import Offer, survey
-from hermes.cli._border import border, one_line
+from hermes.cli import _complete
+from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
-from hermes.cli._table import table
+from hermes.cli._table import Column, Table, show_table
 from hermes.errors import ConfigError, HermesError
 from hermes.protocols import Endpoint, Provider
 from hermes.providers.base.listing import ModelInfo
@@ -21,10 +22,11 @@ _SAID = {
     "cached": "as the server listed them within the hour",
     "static": "as this version of Hermes knows them",
 }
+_WHAT_NEXT = "✓ can be used: ask with `hermes chat -m PROVIDER`, or choose one for good with `hermes setup`"
 
 
 @click.command()
-@click.argument("name", required=False, metavar="[PROVIDER[/MODEL]]")
+@click.argument("name", required=False, metavar="[PROVIDER[/MODEL]]", shell_complete=_complete.models)
 @click.option("--refresh", is_flag=True, help="Ask the servers, whatever is remembered.")
 @click.option("--offline", is_flag=True, help="Ask no server.")
 @json_option
@@ -49,15 +51,22 @@ async def _show_all(runtime: Runtime, *, fresh: bool, live: bool, as_json: bool)
     if as_json:
         show_json({"providers": offers})
     else:
-        border().show(table([_offer_cells(offer) for offer in offers]))
+        show_table(offer_table(offers))
+        border().say(_WHAT_NEXT)
+
+
+def offer_table(offers: Sequence[Offer]) -> Table:
+    """Who can be used, and what is missing for the others."""
+    columns = (Column(""), Column("provider"), Column("model", least=16), Column("status", least=24))
+    return Table(columns, [_offer_cells(offer) for offer in offers])
 
 
 def _offer_cells(offer: Offer) -> list[str]:
     if not offer.usable:
         missing = offer.reason if offer.key else offer.fix or offer.reason
-        return ["✗", offer.name, offer.default_model, one_line(missing)]
+        return ["✗", offer.name, offer.default_model, missing]
     count = f", {_count(offer.models)}" if offer.models else ""
-    return ["✓", offer.name, offer.default_model, f"{one_line(offer.reason)}{count}"]
+    return ["✓", offer.name, offer.default_model, f"{offer.reason}{count}"]
 
 
 def _count(models: int) -> str:
@@ -84,7 +93,7 @@ async def _show_one(
         show_json(_object(provider, endpoint, listing, models))
         return
     border().say(f"{_count(len(models))} of `{provider.name}`, {_SAID[listing.source]}")
-    border().show(table([_model_cells(model) for model in models]))
+    show_table(model_table(models))
 
 
 def _open_endpoint(runtime: Runtime, provider: Provider) -> Endpoint:
@@ -109,6 +118,12 @@ def _object(provider: Provider, endpoint: Endpoint, listing: Listing, models: Se
         "source": listing.source,
         "models": models,
     }
+
+
+def model_table(models: Sequence[ModelInfo]) -> Table:
+    """What each model can do and costs."""
+    columns = (Column("model", least=20), Column("context", right=True), Column("price"), Column("abilities"))
+    return Table(columns, [_model_cells(model) for model in models])
 
 
 def _model_cells(model: ModelInfo) -> list[str]:

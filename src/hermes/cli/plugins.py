@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -10,10 +10,11 @@ import msgspec
 
 from hermes.app.plugins import TOPIC
 from hermes.app.services import working_folder
-from hermes.cli._border import border, one_line
+from hermes.cli import _complete
+from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._settings import read_settings
-from hermes.cli._table import table
+from hermes.cli._table import Column, Table, show_table
 from hermes.config import Config
 from hermes.config.edit import update
 from hermes.errors import PluginError
@@ -74,8 +75,10 @@ def list_plugins(as_json: bool) -> None:
     if as_json:
         show_json({"mode": config.plugins.mode, "plugins": rows})
         return
-    if rows:
-        border().show(table([_cells(row, is_on=config.plugins.mode != "off") for row in rows]))
+    if not rows:
+        border().say("there are no plugins; begin one with `hermes plugins new NAME`")
+        return
+    show_table(plugin_table(rows, is_on=config.plugins.mode != "off"))
     for row in rows:
         for warning in row.warnings:
             border().say(f"warning: {warning}")
@@ -95,6 +98,19 @@ def _hash(found: Found) -> str:
         return ""
 
 
+def plugin_table(rows: Sequence[Row], *, is_on: bool) -> Table:
+    """Plugins with their state, and what they bring or lack."""
+    columns = (
+        Column(""),
+        Column("plugin", least=12),
+        Column("version"),
+        Column("source"),
+        Column("state"),
+        Column("detail", least=24),
+    )
+    return Table(columns, [_cells(row, is_on=is_on) for row in rows])
+
+
 def _cells(row: Row, *, is_on: bool) -> list[str]:
     mark = (
         "✓"
@@ -110,24 +126,29 @@ def _cells(row: Row, *, is_on: bool) -> list[str]:
         "commands": row.commands,
     }
     counted = ", ".join(f"{len(names)} {kind}" for kind, names in parts.items() if names)
-    told = row.reason or counted or one_line(row.description, 60)
-    return [mark, one_line(row.key, 40), row.version, row.source, row.state, told]
+    told = row.reason or counted or row.description
+    return [mark, row.key, row.version, row.source, row.state, told]
 
 
 @command.command()
-@click.argument("name")
+@click.argument("name", shell_complete=_complete.plugins)
 @click.option("--yes", is_flag=True, help="Grant what it asks for, without asking.")
-def enable(name: str, yes: bool) -> None:
+@json_option
+def enable(name: str, yes: bool, as_json: bool) -> None:
     """Enable a plugin from the next start on, and agree to its files as they are now."""
     config = read_settings()
     found = consent.resolve(name, found_plugins(config, working_folder()))
     state, reason = standing(found, config.plugins)
     entry = entry_of(found, config.plugins)
     if state in ("refused", "not loaded"):
-        raise PluginError(f"the plugin `{found.key}` cannot be enabled: {reason}")
+        raise PluginError(
+            f"the plugin `{found.key}` cannot be enabled: {reason}",
+            hint=f"`hermes plugins check {found.key}` says what is wrong with it",
+        )
     now = consent.hash_of(found)
     if state == "enabled" and entry.hash == now and not _lacks(found, entry.granted) and not yes:
         border().say(f"`{found.key}` is enabled already")
+        _tell(found.key, "enabled", as_json)
         return
     if state == "changed":
         border().say(
@@ -138,6 +159,12 @@ def enable(name: str, yes: bool) -> None:
     shown = f" as it is now ({now[:SHOWN_HASH]})" if now else ""
     border().say(f"enabled `{found.key}`{shown}; it runs from the next start on")
     _say_what_is_missing(found, config)
+    _tell(found.key, "enabled", as_json)
+
+
+def _tell(key: str, state: str, as_json: bool) -> None:
+    if as_json:
+        show_json({"plugin": key, "state": state})
 
 
 def _lacks(found: Found, granted: tuple[str, ...] | None) -> bool:
@@ -180,8 +207,9 @@ def _say_what_is_missing(found: Found, config: Config) -> None:
 
 
 @command.command()
-@click.argument("name")
-def disable(name: str) -> None:
+@click.argument("name", shell_complete=_complete.plugins)
+@json_option
+def disable(name: str, as_json: bool) -> None:
     """Disable a plugin from the next start on."""
     config = read_settings()
     try:
@@ -193,10 +221,11 @@ def disable(name: str) -> None:
         key, aliases = name, {name}
     update(config.home, "plugins", consent.disabling(key, aliases))
     border().say(f"disabled `{key}`; it runs no more from the next start on")
+    _tell(key, "disabled", as_json)
 
 
 @command.command()
-@click.argument("target", metavar="PATH|NAME")
+@click.argument("target", metavar="PATH|NAME", shell_complete=_complete.plugins)
 @json_option
 def check(target: str, as_json: bool) -> int:
     """Look a plugin over and run its `register` once: manifest, signatures, names."""
@@ -254,10 +283,16 @@ def trace(tool: str, as_json: bool) -> None:
     if as_json:
         show_json({"tool": tool or None, "callbacks": places})
     elif places:
-        border().show(table([_place(place) for place in places]))
+        show_table(trace_table(places))
     else:
-        border().say("no enabled plugin has registered a callback")
+        border().say("no enabled plugin has registered a callback; see `hermes plugins list`")
     host.close()
+
+
+def trace_table(places: Sequence[Place]) -> Table:
+    """Callbacks in the order they are called in."""
+    columns = (Column("kind"), Column("plugin", least=10), Column("name", least=12), Column("note", least=16))
+    return Table(columns, [_place(place) for place in places])
 
 
 def _place(place: Place) -> list[str]:
@@ -277,9 +312,16 @@ def stats(as_json: bool) -> None:
     if as_json:
         show_json({"callbacks": rows})
     elif rows:
-        border().show(table([list(_COLUMNS), *(_tally(row) for row in rows)]))
+        show_table(stats_table(rows))
     else:
-        border().say("no plugin has been called yet")
+        border().say("no plugin has been called yet; enable one with `hermes plugins enable NAME`")
+
+
+def stats_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """What became of each callback, with times in milliseconds."""
+    words = tuple(Column(name, least=8) for name in _COLUMNS[:3])
+    numbers = tuple(Column(name, right=True) for name in _COLUMNS[3:])
+    return Table((*words, *numbers), [_tally(row) for row in rows])
 
 
 _COLUMNS = (
@@ -305,9 +347,13 @@ def _tally(row: Mapping[str, Any]) -> list[str]:
 @command.command()
 @click.argument("name")
 @click.option("--into", metavar="DIR", help="The folder to write it into; that of your plugins if not given.")
-def new(name: str, into: str | None) -> None:
+@json_option
+def new(name: str, into: str | None, as_json: bool) -> None:
     """Write a new plugin with a test that passes."""
     folder = into or os.path.join(read_settings().home, FOLDER)
     path = scaffold.write(folder, name)
-    border().show(f"{path}\n")
+    if as_json:
+        show_json({"plugin": name, "path": path})
+    else:
+        border().show(f"{path}\n")
     border().say(f"test it with `pytest {path}`; enable it with `hermes plugins enable {name}`")

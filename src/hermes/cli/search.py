@@ -5,9 +5,11 @@ from typing import Any, get_args
 import click
 
 from hermes.app.services import Services
-from hermes.cli._border import border, one_line, storable
+from hermes.cli import _complete
+from hermes.cli._border import border, storable
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
+from hermes.cli._results import show_result
 from hermes.cli._settings import read_settings
 from hermes.config import Config
 from hermes.errors import HermesError
@@ -15,13 +17,11 @@ from hermes.protocols import Freshness, Topic
 from hermes.tools.web.kernel import SearchOutcome
 from hermes.tools.web_search import search_payload
 
-WIDEST = 300
-
 
 @click.command()
 @click.argument("query")
 @click.option("-n", "--limit", default=5, show_default=True, help="How many results, 1 to 100.")
-@click.option("--backend", default="", help="Which web backend to ask.")
+@click.option("--backend", default="", shell_complete=_complete.backends, help="Which web backend to ask.")
 @click.option("--freshness", type=click.Choice(get_args(Freshness)), help="How old a result may be.")
 @click.option("--after", metavar="DATE", help="Only results from this day on, as YYYY-MM-DD.")
 @click.option("--before", metavar="DATE", help="Only results up to this day.")
@@ -51,8 +51,7 @@ def command(
         show_json(search_payload(outcome))
         return
     for position, row in enumerate(outcome.rows, start=1):
-        description = one_line(row.description, WIDEST)
-        border().show(f"{position}. {row.title}\n   {row.url}\n   {description}\n\n")
+        show_result(position, row.title, row.url, row.description)
     for note in outcome.notes:
         border().say(f"note: {note}")
     if not outcome.rows:

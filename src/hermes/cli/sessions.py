@@ -7,16 +7,18 @@ from typing import Any, Literal, TypeVar
 
 import click
 
+from hermes.cli import _complete
 from hermes.cli._border import border, is_terminal, one_line
 from hermes.cli._html import html
 from hermes.cli._json import as_json as to_json
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
+from hermes.cli._table import Column, Table, show_table
 from hermes.cli._transcript import markdown, plain, when
 from hermes.errors import HermesError, UsageError
 from hermes.messages import Message
-from hermes.store import Happening, SessionInfo, Store
+from hermes.store import Happening, SearchHit, SessionInfo, Store
 
 T = TypeVar("T")
 
@@ -32,17 +34,32 @@ def command() -> None:
 def list_sessions(limit: int, as_json: bool) -> None:
     """List the sessions used last, newest first."""
     found = _with_store(_file(), lambda store: store.list(limit))
-    if not found:
-        border().say("no sessions yet")
     if as_json:
         show_json({"sessions": found})
-    for session in () if as_json else found:
-        facts = f"{when(session.updated)}  {session.messages:>4}  {session.status:<11}"
-        border().show(f"{session.id}  {facts}  {one_line(session.title)}\n")
+    elif found:
+        show_table(session_table(found))
+    else:
+        border().say('no sessions yet; begin one with `hermes chat -q "…"`')
+
+
+def session_table(sessions: Sequence[SessionInfo]) -> Table:
+    """Sessions as a list."""
+    columns = (
+        Column("id"),
+        Column("updated"),
+        Column("messages", right=True),
+        Column("status"),
+        Column("title", least=14),
+    )
+    return Table(columns, [_session_cells(session) for session in sessions])
+
+
+def _session_cells(session: SessionInfo) -> list[str]:
+    return [session.id, when(session.updated), str(session.messages), session.status, session.title]
 
 
 @command.command()
-@click.argument("reference", metavar="ID")
+@click.argument("reference", metavar="ID", shell_complete=_complete.sessions)
 @click.option("--full", is_flag=True, help="Show what tools brought, summaries and events.")
 @json_option
 def show(reference: str, full: bool, as_json: bool) -> None:
@@ -61,18 +78,25 @@ def show(reference: str, full: bool, as_json: bool) -> None:
 def search(words: Sequence[str], limit: int, as_json: bool) -> None:
     """Find messages that hold all the words."""
     hits = _with_store(_file(), lambda store: store.search(" ".join(words), limit))
-    if not hits:
-        border().say("nothing found")
     if as_json:
         show_json({"hits": hits})
-    for hit in () if as_json else hits:
-        border().show(f"{hit.session_id}  {hit.seq:>4}  {hit.role:<9}  {one_line(hit.snippet, 200)}\n")
+    elif hits:
+        show_table(hit_table(hits))
+    else:
+        border().say("nothing found; fewer words find more, and `hermes sessions list` lists all")
+
+
+def hit_table(hits: Sequence[SearchHit]) -> Table:
+    """Messages that were found, by the session they are in."""
+    columns = (Column("session"), Column("message", right=True), Column("role"), Column("text", least=24))
+    return Table(columns, [[hit.session_id, str(hit.seq), hit.role, hit.snippet] for hit in hits])
 
 
 @command.command()
-@click.argument("reference", metavar="ID")
+@click.argument("reference", metavar="ID", shell_complete=_complete.sessions)
 @click.option("--format", type=click.Choice(["md", "html", "json"]), default="md", show_default=True)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; stdout if not given.")
+@click.option("--json", "format", flag_value="json", help="The same as `--format json`.")
 def export(reference: str, format: Literal["md", "html", "json"], output: str | None) -> None:
     """Write a session as a document."""
     session, messages, events = _with_store(_file(), lambda store: _read(store, reference))
@@ -90,22 +114,28 @@ def export(reference: str, format: Literal["md", "html", "json"], output: str | 
         with open(output, "w", encoding="utf-8", newline="") as file:
             file.write(text)
     except OSError as error:
-        raise HermesError(f"cannot write `{output}`: {error.strerror}") from error
+        raise HermesError(
+            f"cannot write `{output}`: {error.strerror}", hint="name another file with `--output`"
+        ) from error
     border().say(f"wrote `{output}`")
 
 
 @command.command()
-@click.argument("references", nargs=-1, required=True, metavar="ID...")
+@click.argument("references", nargs=-1, required=True, metavar="ID...", shell_complete=_complete.sessions)
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def delete(references: Sequence[str], yes: bool) -> None:
+@json_option
+def delete(references: Sequence[str], yes: bool, as_json: bool) -> None:
     """Delete sessions for good. Either all that are named are found, or none is deleted."""
     file = _file()
     found = _with_store(file, lambda store: _find_all(store, references))
-    if not yes and not _confirmed(found):
+    agreed = yes or _confirmed(found)
+    if agreed:
+        _with_store(file, lambda store: _delete_all(store, found))
+    if as_json:
+        show_json({"deleted": [session.id for session in found] if agreed else []})
+    elif not agreed:
         border().say("nothing was deleted")
-        return
-    _with_store(file, lambda store: _delete_all(store, found))
-    for session in found:
+    for session in found if agreed and not as_json else ():
         border().say(f"deleted `{session.id}`")
 
 

@@ -7,17 +7,16 @@ import msgspec
 
 from hermes import discover
 from hermes.app import Runtime
-from hermes.cli._border import border, one_line
+from hermes.cli import _complete
+from hermes.cli._border import border
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
-from hermes.cli._table import table
+from hermes.cli._table import Column, Table, show_table
 from hermes.errors import UnknownName
 from hermes.protocols import Effect
 from hermes.tools.base import Tool
 from hermes.tools.toolbox import ALL, Toolbox, select
-
-WIDEST = 90
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -41,15 +40,18 @@ def command(context: click.Context, as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("backend", required=False)
-def setup(backend: str | None) -> None:
+@click.argument("backend", required=False, shell_complete=_complete.backends)
+@json_option
+def setup(backend: str | None, as_json: bool) -> None:
     """Choose the web backend that searches and reads pages, and set what it needs.
 
     What is asked for may also come from standard input, one answer on a line. A blank answer keeps what
     is set, or takes the default.
     """
     web_setup = discover.module("hermes.cli._web_setup")  # loaded here because the list needs none of it
-    web_setup.run(read_settings(), backend)
+    written = web_setup.run(read_settings(), backend)
+    if as_json:
+        show_json({"backend": written})
 
 
 def _list(as_json: bool) -> None:
@@ -62,7 +64,7 @@ def _list(as_json: bool) -> None:
     if as_json:
         show_json({"chosen": wanted, "tools": rows})
         return
-    border().show(table([_cells(row) for row in rows]))
+    show_table(tool_table(rows))
     border().say(
         f"✓ is offered to a model: `agent.tools` is `{', '.join(wanted) or 'none'}`\n"
         "change it with `hermes config set agent.tools web,file`, or for one call with "
@@ -101,8 +103,14 @@ async def _rows(runtime: Runtime, wanted: Sequence[str]) -> list[Row]:
     return sorted(rows, key=lambda row: (not row.offered, row.toolset, row.name))
 
 
+def tool_table(rows: Sequence[Row]) -> Table:
+    """Every tool, and what it does or lacks."""
+    columns = (Column(""), Column("toolset"), Column("tool"), Column("description", least=30))
+    return Table(columns, [_cells(row) for row in rows])
+
+
 def _cells(row: Row) -> list[str]:
     if row.lacks:
         return ["✗", row.toolset, row.name, f"cannot be used: {row.lacks}"]
-    first_sentence = one_line(row.description.partition(". ")[0], WIDEST)
+    first_sentence = row.description.partition(". ")[0]
     return ["✓" if row.offered else "·", row.toolset, row.name, first_sentence]

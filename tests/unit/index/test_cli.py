@@ -73,7 +73,7 @@ def test_json_is_one_object(folder, capsys):
 
 def test_nothing_found_is_said_on_stderr(capsys):
     assert run(["index", "search", "xyzzyplugh"]) == 0
-    assert capsys.readouterr() == ("", "nothing found\n")
+    assert capsys.readouterr() == ("", "nothing found; add documents with `hermes index add PATH`\n")
     assert run(["index", "search", "xyzzyplugh", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"success": True, "data": {"web": []}}
 

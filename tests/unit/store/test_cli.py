@@ -87,9 +87,9 @@ def test_list_is_newest_first(hermes, talks):
     code, out, err = hermes("list")
     first, second = out.splitlines()
     assert (code, err) == (0, "")
-    assert first.startswith(f"20261115-142530-a1b2c3  {when(1_794_752_730)} ")
-    assert first.split()[3:] == ["10", "done", "HTTP/3"]
-    assert second.split()[-3:] == ["0", "open", "early"]
+    assert first.startswith(f"20261115-142530-a1b2c3\t{when(1_794_752_730)}\t")
+    assert first.split("\t")[2:] == ["10", "done", "HTTP/3"]
+    assert second.split("\t")[-3:] == ["0", "open", "early"]
     assert len(hermes("list", "-n", "1")[1].splitlines()) == 1
 
 
@@ -131,7 +131,7 @@ def test_events_are_shown_in_their_places_when_all_is(hermes, talks):
 
 def test_search_prints_where_and_what(hermes, talks):
     code, out, _ = hermes("search", "weather")
-    assert (code, out) == (0, "20261115-142530-a1b2c3     8  user       And the weather?\n")
+    assert (code, out) == (0, "20261115-142530-a1b2c3\t8\tuser\tAnd the weather?\n")
 
 
 def test_markdown_has_questions_calls_answers_and_sources(hermes, talks):
