@@ -7,11 +7,8 @@ from typing import TextIO
 
 import click
 
+from hermes.cli._unseen import spelt_out
 from hermes.errors import HermesError
-
-_BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_CONTROLS = {*range(0x20), *range(0x7F, 0xA0), *_BIDI} - {ord("\n"), ord("\t")}
-_VISIBLE = {code: f"\\u{code:04x}" for code in _CONTROLS}
 
 
 class Border:
@@ -91,8 +88,8 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def visible(text: str) -> str:
-    """Text in which control characters are seen instead of obeyed."""
-    return storable(text).replace("\r\n", "\n").translate(_VISIBLE)
+    """Text in which control characters are seen instead of obeyed, and hidden ones are not hidden."""
+    return spelt_out(storable(text).replace("\r\n", "\n"))
 
 
 def storable(text: str) -> str:
