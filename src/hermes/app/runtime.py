@@ -138,7 +138,7 @@ class Runtime:
                 seconds=settings.max_seconds,
             ),
             expectation=None if schema is None else self.services.expectation(schema),
-            price=self._price if is_priced else None,
+            price=self.price if is_priced else None,
             thresholds=Thresholds(**msgspec.structs.asdict(self.config.tool_loop_guardrails)),
             hooks=self.hooks,
             platform=terms.platform,
@@ -243,7 +243,7 @@ class Runtime:
         notebook = None if endpoint.provider.engine is not None else self.notebook
         return ModelClient(endpoint, transport, self.wire(endpoint.provider), notebook, hooks=self.hooks)
 
-    def _price(self, provider: str, model: str, usage: Usage) -> float | None:
+    def price(self, provider: str, model: str, usage: Usage) -> float | None:
         """What a call costs. A model in this process is free, and that needs no price list."""
         if provider in self._engines:
             return 0.0

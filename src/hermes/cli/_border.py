@@ -7,6 +7,7 @@ from typing import TextIO
 
 import click
 
+from hermes.cli._terminal import cells, columns, fitting, has_attributes, is_able
 from hermes.cli._unseen import spelt_out
 from hermes.errors import HermesError
 
@@ -16,7 +17,8 @@ class Border:
 
     def __init__(self) -> None:
         self.redact: Callable[[str], str] = str
-        self._open: str | None = None
+        self._row = ""
+        self._is_in_line = False
         self._kept: TextIO | None = None
 
     def keep_stdout(self) -> None:
@@ -44,37 +46,62 @@ class Border:
     def show(self, text: str) -> None:
         """A result, on stdout: as it is to a program, with nothing a terminal would obey to a terminal."""
         clean = self.redact(text)
-        self._end_line()
+        self.clear()
         text = visible(clean) if is_terminal(self.stdout) else storable(clean)
         click.echo(text, file=self.stdout, nl=False)
 
+    def paint(self, text: str) -> None:
+        """Write what was made for the terminal at stdout: nothing in it does harm."""
+        self.clear()
+        click.echo(self.redact(text), file=self.stdout, nl=False)
+        self._is_in_line = not text.endswith("\n")
+
     def say(self, text: str) -> None:
         """A remark, on stderr, on lines of its own."""
-        self._end_line()
-        click.echo(visible(self.redact(text)), err=True)
+        self._write(f"{visible(self.redact(text))}\n")
 
-    def begin(self, text: str) -> None:
-        """The beginning of a remark, dim: what happens now. `finish` ends it, or whatever is said next."""
-        self._end_line()
-        self._open = text
-        click.secho(visible(self.redact(text)), err=True, dim=True, nl=False)
+    def ask(self, prompt: str) -> None:
+        """What stands before an answer that is typed, on stderr."""
+        self._write(prompt)
 
-    def finish(self, text: str, end: str) -> None:
-        """The end of a remark; its beginning is said again when something came between."""
-        beginning = "" if self._open == text else text
-        if beginning:
+    def aside(self, text: str) -> None:
+        """A remark that matters less: dim, where that can be shown."""
+        self._write(f"{_dim(visible(self.redact(text)))}\n")
+
+    def live(self, text: str) -> None:
+        """What happens now, in a row on stderr that goes when anything else is said. Only to a terminal."""
+        if is_terminal(sys.stderr) and is_able(os.environ):
+            row = fitting(visible(self.redact(text)), columns(sys.stderr) - 1)
+            left = " " * (cells(self._row) - cells(row))
             self._end_line()
-        self._open = None
-        click.secho(visible(self.redact(f"{beginning}{end}")), err=True, dim=True)
+            self._row = row
+            click.echo(f"\r{_dim(row)}{left}", err=True, nl=False)
+
+    def clear(self) -> None:
+        """Take the row of `live` away; blanks do that on every terminal."""
+        if self._row:
+            blanks = " " * min(cells(self._row), columns(sys.stderr) - 1)
+            self._row = ""
+            click.echo(f"\r{blanks}\r", err=True, nl=False)
+
+    def _write(self, text: str) -> None:
+        self.clear()
+        self._end_line()
+        click.echo(text, err=True, nl=False)
 
     def _end_line(self) -> None:
-        if self._open is not None:
-            self._open = None
+        """Leave a line that is still being written on the same screen."""
+        if self._is_in_line and is_terminal(sys.stderr):
             click.echo("", err=True)
+        self._is_in_line = False
 
     def complain(self, error: HermesError) -> None:
         """What is wrong and how to mend it."""
         self.say(f"error: {error}" + (f"\nhint: {error.hint}" if error.hint else ""))
+
+
+def _dim(text: str) -> str:
+    return f"\x1b[2m{text}\x1b[0m" if is_terminal(sys.stderr) and has_attributes(os.environ) else text
 
 
 def border() -> Border:

@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from hermes import discover
-from hermes.cli._markdown.style import Mark, Run, host, letter_cells, web_address
+from hermes.cli._markdown.style import Mark, Run, host, web_address
+from hermes.cli._terminal import letter_cells
 from hermes.cli._unseen import spelt_out
 
 LONGEST_SPAN = 1_000
@@ -23,7 +24,8 @@ LONGEST_WORD = 4_000
 
 _BLANKS = " \t\n"
 _SPECIAL = re.compile(r"[\\`*_~\[<&!]")
-_CLOSING = frozenset("、。，．！？：；）］｝」』】〉》”’…,.!?:;)]}")
+_CLOSING = ("Pe", "Pf", "Po")
+"""The categories of letters that no line begins with."""
 _MARKS: dict[str, Mark] = {"strong_open": "strong", "em_open": "em", "s_open": "s", "link_open": "link"}
 
 
@@ -189,7 +191,7 @@ class _Scan:
         before, after = self._text[at - 1] if at else " ", self._peek(end) or " "
         opens, closes = _flanks(letter, before, after)
         length = end - at
-        if letter == "~" and length != 2:  # noqa: PLR2004  # one or three are no mark
+        if letter == "~" and length != 2:  # one or three are no mark
             return end
         marks = Opener(at, letter, length, opens and closes, length)
         if closes:
@@ -221,10 +223,10 @@ class _Scan:
 
     def _breaks_after(self, at: int) -> bool:
         """Whether a line may break after this letter though no blank follows, as after a Chinese one."""
-        if letter_cells(self._text[at]) < 2:  # noqa: PLR2004  # columns
+        if letter_cells(self._text[at]) < 2:
             return False
         after = self._peek(at + 1)
-        return bool(after) and after not in _CLOSING and letter_cells(after) == 2  # noqa: PLR2004
+        return bool(after) and unicodedata.category(after) not in _CLOSING and letter_cells(after) == 2
 
 
 def _clash(opener: Opener, closer: Opener) -> bool:
@@ -283,7 +285,7 @@ class _Runs:
             case "code_inline":
                 self._say(token.content, "code")
             case "softbreak" | "hardbreak":
-                self._say("\n")
+                self.runs.append(Run("\n"))
             case "image":
                 where = host(str(token.attrs.get("src", "")))
                 self._say(f"(picture: {', '.join(filter(None, (token.content, where))) or 'no name'})")

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from hermes.cli._markdown.style import Run, Style, cells, letter_cells
+from hermes.cli._markdown.style import Run, Style
+from hermes.cli._terminal import cells, letter_cells
 
 NARROWEST = 8
 """Columns that are there for words, however deep they are set in."""
@@ -106,7 +107,7 @@ class Lines:
 
 
 def words(runs: Iterable[Run]) -> Iterator[list[Run] | None]:
-    """The words of texts: runs without a blank between them; an empty one for blanks, None for a line break."""
+    """The words of texts, each as runs with no blank between; empty for a blank, None for a line break."""
     word: list[Run] = []
     for run in runs:
         start = 0

@@ -1,21 +1,17 @@
 """What a terminal can show: attributes, links, letters beyond ASCII."""
 
-import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from hermes.cli._terminal import has_attributes, takes_links
+
 Mark = Literal["strong", "em", "s", "code", "link", "dim"]
 
 _CODES: Mapping[Mark, str] = {"strong": "1", "dim": "2", "em": "3", "link": "4", "s": "9", "code": "36"}
 _WRITTEN: Mapping[Mark, str] = {"strong": "**", "em": "*", "s": "~~", "code": "`"}
-_LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio", "WarpTerminal")
-_LINKING_TERMINALS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour")
-_LINKING_VARIABLES = ("KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "DOMTERM")
-_OLDEST_LINKING_VTE = 5000
 _ADDRESS_LETTERS = "%/:?#[]@!$&'()*+,;=~"
 
 
@@ -71,30 +67,10 @@ def _written(run: Run) -> str:
 
 def style_for(environment: Mapping[str, str], encoding: str = "utf-8") -> Style:
     """What the terminal that these variables describe can show."""
-    attributes = is_able(environment) and not environment.get("NO_COLOR")
     return Style(
-        attributes=attributes,
-        links=attributes and _takes_links(environment),
+        attributes=has_attributes(environment),
+        links=takes_links(environment),
         wide_letters=encoding.lower().replace("-", "").startswith("utf"),
-    )
-
-
-def is_able(environment: Mapping[str, str]) -> bool:
-    """Whether the terminal is more than a printer."""
-    return environment.get("TERM", "") not in ("", "dumb", "unknown")
-
-
-def _takes_links(environment: Mapping[str, str]) -> bool:
-    """Whether the terminal is one of those known to take links; one inside of another may lose them."""
-    name = environment.get("TERM", "")
-    if name.startswith(("screen", "tmux")) or environment.get("TMUX"):
-        return False
-    version = environment.get("VTE_VERSION", "")
-    return (
-        environment.get("TERM_PROGRAM") in _LINKING_PROGRAMS
-        or name.startswith(_LINKING_TERMINALS)
-        or any(environment.get(variable) for variable in _LINKING_VARIABLES)
-        or (version.isdigit() and int(version) >= _OLDEST_LINKING_VTE)
     )
 
 
@@ -115,15 +91,3 @@ def host(address: str) -> str:
         return urlsplit(address).netloc.rpartition("@")[2].removeprefix("www.")
     except ValueError:
         return ""
-
-
-def cells(text: str) -> int:
-    """How many columns of a terminal the text takes."""
-    return len(text) if text.isascii() else sum(map(letter_cells, text))
-
-
-@lru_cache(4096)
-def letter_cells(letter: str) -> int:
-    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1

@@ -9,7 +9,8 @@ import msgspec
 from hermes.cli._markdown.inline import runs
 from hermes.cli._markdown.lines import cut
 from hermes.cli._markdown.lines import words as words_of
-from hermes.cli._markdown.style import Run, Style, cells, strong
+from hermes.cli._markdown.style import Run, Style, strong
+from hermes.cli._terminal import cells
 
 Side = Literal["left", "right", "middle"]
 Line = list[Run]
