@@ -103,7 +103,7 @@ class Journal:
         await self._write(lambda store: store.mark(session_id, status, self._take_events()))
 
     async def cut(self, session_id: str, keep: int, known: int) -> None:
-        """Take back all but the first messages. Raises where that cannot be done, so that it is not believed."""
+        """Take back all but the first messages; raises where that cannot be done."""
         if self._store is not None:
             await self._store.cut(session_id, keep, known)
 

@@ -44,7 +44,8 @@ class ScreenRenderer:
 
     def show(self, event: Event) -> None:
         if self._thinking is not None and not isinstance(event, Reasoning) and event != Text(""):
-            self._thinking = self._thinking.end()
+            self._thinking.end()
+            self._thinking = None
         match event:
             case Started():
                 self._begin()

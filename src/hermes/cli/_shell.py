@@ -14,7 +14,8 @@ from io import TextIOWrapper
 import click
 
 from hermes import __version__, discover
-from hermes.cli._border import Border
+from hermes.cli._border import Border, is_terminal
+from hermes.cli._question import words_alone
 from hermes.errors import HermesError, Interrupted, UsageError
 
 
@@ -70,6 +71,7 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # what a locale cannot write is no reason to fail
     try:
+        arguments = arguments or words_alone(sys.stdin, is_shown=is_terminal(sys.stdout))
         # Not `hermes.main`: it would answer a closed stdout with exit code 1 before we see it.
         with hermes.make_context("hermes", list(arguments), obj=border) as context:
             result = hermes.invoke(context)

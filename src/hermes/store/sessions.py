@@ -301,7 +301,7 @@ def _insert(
 
 
 def _remove_after(db: Connection, session_id: str, keep: int) -> None:
-    """Remove the messages after so many and what happened after the first of these; all, where none is kept."""
+    """Remove the messages after so many, and what happened after them; the session, where none is kept."""
     search.forget(db, session_id, keep)
     db.execute("DELETE FROM messages WHERE session = ? AND seq > ?", (session_id, keep))
     db.execute("DELETE FROM events WHERE session = ? AND seq > ?", (session_id, keep if keep else -1))

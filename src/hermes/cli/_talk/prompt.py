@@ -6,6 +6,7 @@ from typing import TextIO
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import History
 from prompt_toolkit.input import create_input
@@ -16,7 +17,10 @@ from hermes.cli._border import Border, storable, visible
 from hermes.cli._talk.completion import Completions
 from hermes.cli._talk.past import Past
 from hermes.cli._talk.plain import PROMPT
+from hermes.cli._terminal import USUAL_WIDTH, columns
 from hermes.errors import Interrupted
+
+USUAL_HEIGHT = 24
 
 
 class PromptReader:
@@ -34,13 +38,25 @@ class PromptReader:
             key_bindings=_keys(),
             interrupt_exception=Interrupted,
             input=create_input(stdin),
-            # A terminal that does not answer where its cursor is would be complained about.
-            output=Vt100_Output.from_pty(screen, term=os.environ.get("TERM"), enable_cpr=False),
+            output=_output(screen),
         )
 
     async def read(self) -> str:
         """The next question; raises `EOFError` when there is none, and `Interrupted` when somebody leaves."""
         return storable(await self._session.prompt_async(PROMPT)).strip()
+
+
+def _output(screen: TextIO) -> Vt100_Output:
+    """The screen as prompt_toolkit writes to it, without asking where the cursor is: not all answer that."""
+
+    def size() -> Size:
+        try:
+            rows, wide = os.get_terminal_size(screen.fileno()).lines, columns(screen)
+        except OSError:
+            rows, wide = 0, USUAL_WIDTH
+        return Size(rows=rows or USUAL_HEIGHT, columns=wide)
+
+    return Vt100_Output(screen, size, term=os.environ.get("TERM"), enable_cpr=False)
 
 
 def _keys() -> KeyBindings:

@@ -3,5 +3,5 @@
 from hermes.cli._talk.talk import Talk
 
 
-async def run(talk: Talk, words: str) -> None:
+async def run(talk: Talk, _words: str) -> None:
     talk.is_over = True

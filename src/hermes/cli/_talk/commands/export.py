@@ -18,6 +18,12 @@ async def run(talk: Talk, words: str) -> None:
     store = talk.runtime.store()
     found, messages = await store.find(session.id), await store.messages(session.id)
     text = document(format, found, messages, await store.events(session.id))
+    _write(path, text)
+    talk.border.say(f"wrote `{path}`")
+
+
+def _write(path: str, text: str) -> None:
+    """Write a new file; one that is there is not written over."""
     try:
         with open(os.path.expanduser(path), "x", encoding="utf-8", newline="") as file:
             file.write(text)
@@ -25,4 +31,3 @@ async def run(talk: Talk, words: str) -> None:
         raise UsageError(f"`{path}` is there already", hint="give another name") from error
     except OSError as error:
         raise UsageError(f"cannot write `{path}`: {error.strerror}", hint="give another path") from error
-    talk.border.say(f"wrote `{path}`")

@@ -11,5 +11,5 @@ Tab completes commands, models, sessions and files; the arrows bring back what w
 """
 
 
-async def run(talk: Talk, words: str) -> None:
+async def run(talk: Talk, _words: str) -> None:
     talk.border.show(table([(offer.text, offer.about) for offer in talk.commands()]) + _KEYS)

@@ -3,6 +3,6 @@
 from hermes.cli._talk.talk import Talk
 
 
-async def run(talk: Talk, words: str) -> None:
+async def run(talk: Talk, _words: str) -> None:
     question = await talk.take_back()
     await talk.ask(question.content or "", question.images)

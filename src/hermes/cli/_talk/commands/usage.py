@@ -6,7 +6,7 @@ from hermes.events import Answer
 from hermes.messages import Usage
 
 
-async def run(talk: Talk, words: str) -> None:
+async def run(talk: Talk, _words: str) -> None:
     if not talk.answers:
         talk.border.say("nothing has been answered yet")
         return
