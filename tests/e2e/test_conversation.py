@@ -1,6 +1,5 @@
 """A conversation on a real terminal: typed into a pty, read back from a terminal emulator."""
 
-import json
 import re
 import stat
 
@@ -154,7 +153,7 @@ async def test_a_resize_in_mid_answer_changes_nothing_that_was_read(talk):
     assert "word0 word1 word2" in before
 
 
-async def test_what_a_model_says_cannot_work_the_terminal(talk, tmp_path):
+async def test_what_a_model_says_cannot_work_the_terminal(talk):
     evil = "\x1b[2J\x1b]52;c;ZXZpbA==\x07 \x9b31m a\u202eb c\u200bd &#x1b;[8m ![x](https://evil.example/?q=1)"
     script = (
         calls(("web_search", {"query": "\x1b]0;title\x07 \u202equery"})),
@@ -187,13 +186,16 @@ async def test_a_terminal_without_attributes_is_sent_none(talk, variables):
 
 async def test_a_file_is_attached_and_thoughts_are_folded(talk, hermes):
     (hermes.home.parent / "notes.md").write_text("Remember the milk.")
-    thinks = says("Noted.", reasoning_content="let me see the milk")
-    async with ChatSimulator(thinks) as server, talk(server) as screen:
+    script = (
+        calls(("web_search", {"query": "milk"}), reasoning_content="let me see the milk"),
+        says("Noted."),
+    )
+    async with ChatSimulator(*script) as server, talk(server) as screen:
         await screen.shows(PROMPT)
         screen.type("what is in @no\t")
         await screen.shows("@notes.md$")
         screen.type(" then?\r")
-        await screen.shows(r"· with `notes\.md`\n· thought for 0 s\nNoted\.[\s\S]*^>$")
+        await screen.shows(r"· with `notes\.md`\n· thought for 0 s\n· web_search milk: .*\nNoted\.[\s\S]*^>$")
         screen.type("/reasoning\r")
         await screen.shows(r"^let me see the milk$")
         screen.type("see @missing/file.md\r")
@@ -202,7 +204,7 @@ async def test_a_file_is_attached_and_thoughts_are_folded(talk, hermes):
         assert await screen.ends() == 0
     asked = server.bodies[0]["messages"][-1]["content"]
     assert asked.startswith("what is in @notes.md then?\n\n`notes.md`:\n\n```\nRemember the milk.\n```")
-    assert len(server.bodies) == 1
+    assert len(server.bodies) == 2
 
 
 async def test_hermes_alone_holds_a_conversation(hermes):
@@ -219,5 +221,4 @@ async def test_hermes_alone_in_a_pipe_answers_what_it_is_given_and_else_helps(he
     assert "scout" in asked.out
     assert "[1]" in asked.out
     helped = await hermes()
-    assert helped.out.startswith("Usage: hermes")
-    assert json.dumps(helped.code) == "0"
+    assert (helped.code, helped.out[:13]) == (0, "Usage: hermes")

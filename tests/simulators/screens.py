@@ -22,6 +22,9 @@ from typing import Self
 import pyte
 
 PATIENCE = 30.0
+_TAKE_IT = "import fcntl, os, sys; fcntl.ioctl(0, %d, 0); os.execv(sys.argv[1], sys.argv[1:])"
+OWN_TERMINAL = (sys.executable, "-I", "-S", "-c", _TAKE_IT % termios.TIOCSCTTY)
+"""Runs a program with the terminal at its stdin as the one whose Ctrl-C it hears."""
 
 
 class Screen:
@@ -31,7 +34,7 @@ class Screen:
         self.display = pyte.Screen(columns, lines)
         self.raw = ""
         self._stream = pyte.ByteStream(self.display)
-        self._command = [sys.executable, "-m", "hermes", *arguments]
+        self._command = [*OWN_TERMINAL, sys.executable, "-m", "hermes", *arguments]
         self._env = {"TERM": "xterm-256color", **env}
         self._cwd = cwd
 
@@ -45,7 +48,7 @@ class Screen:
             stderr=slave,
             env=self._env,
             cwd=str(self._cwd),
-            preexec_fn=_own_terminal,
+            start_new_session=True,
         )
         os.close(slave)
         os.set_blocking(self.master, False)
@@ -101,9 +104,3 @@ class Screen:
     def _set_size(self, terminal: int) -> None:
         size = struct.pack("HHHH", self.display.lines, self.display.columns, 0, 0)
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)
-
-
-def _own_terminal() -> None:
-    """Let the terminal at stdin be the one whose Ctrl-C is heard."""
-    os.setsid()
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

@@ -34,7 +34,7 @@ class ScreenRenderer:
         self.view = view
         self._border = border
         self._clock = clock
-        self._style = style_for(os.environ, getattr(border.stdout, "encoding", "utf-8"))
+        self._style = style_for(os.environ, getattr(border.stdout, "encoding", None) or "utf-8")
         self._held = Held(border.redact)
         self._page: Page | None = None
         self._thinking: Thinking | None = None

@@ -15,16 +15,18 @@ from hermes.cli._terminal import cells
 Side = Literal["left", "right", "middle"]
 Line = list[Run]
 
-NARROWEST_COLUMN = 6
+LONGEST_UNCUT = 14
+"""Columns of a word that is not cut to make a table fit."""
 _GAP = "  "
 _DELIMITER = re.compile(r" {0,3}\|?(?: *:?-+:? *\|)* *:?-+:? *\|? *")
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """The words of a cell; `natural` is how wide they would like to be."""
+    """The words of a cell; `natural` is how wide they would like to be, `least` how wide they have to be."""
 
     words: tuple[tuple[Run, ...], ...]
     natural: int
+    least: int
 
 
 def is_delimiter(line: str, columns: int) -> bool:
@@ -47,7 +49,7 @@ def table(rows: Sequence[str], style: Style, width: int) -> list[str]:
     head = [_cell(text, style, is_name=True) for text in header]
     cells_of = [[_cell(text, style) for text in row] for row in padded]
     columns = list(zip(head, *cells_of, strict=True))
-    widths = _widths([max(cell.natural for cell in column) for column in columns], width)
+    widths = _widths(columns, width)
     if widths is None:
         names = [_cell(f"{text}:" if text else "", style, is_name=True) for text in header]
         return _records(names, cells_of, style, width)
@@ -66,22 +68,25 @@ def _cell(text: str, style: Style, *, is_name: bool = False) -> Cell:
         made = [strong(run) for run in made]
     found = tuple(tuple(word) for word in words_of(made) if word)
     wide = [_cells(word) for word in found]
-    return Cell(found, sum(wide) + max(len(wide) - 1, 0))
+    longest = min(max(wide, default=1), LONGEST_UNCUT)
+    return Cell(found, sum(wide) + max(len(wide) - 1, 0), longest)
 
 
 def _cells(word: Sequence[Run]) -> int:
     return sum(cells(run.text) for run in word)
 
 
-def _widths(natural: Sequence[int], width: int) -> list[int] | None:
+def _widths(columns: Sequence[Sequence[Cell]], width: int) -> list[int] | None:
     """How wide each column is; the widest give way first. None when the table cannot be made to fit."""
-    free = width - len(_GAP) * (len(natural) - 1)
-    least = [min(wanted, NARROWEST_COLUMN) for wanted in natural]
+    free = width - len(_GAP) * (len(columns) - 1)
+    least = [max(cell.least for cell in column) for column in columns]
     if sum(least) > free:
         return None
-    widths = [max(1, min(wanted, free)) for wanted in natural]
+    natural = (max(cell.natural for cell in column) for column in columns)
+    widths = [max(low, min(wanted, free)) for low, wanted in zip(least, natural, strict=True)]
     while sum(widths) > free:
-        widths[widths.index(max(widths))] -= 1
+        _, at = max((wide, at) for at, wide in enumerate(widths) if wide > least[at])
+        widths[at] -= 1
     return widths
 
 
