@@ -139,7 +139,7 @@ class Terminal:
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            env={**env, "TERM": "xterm"},
+            env={"TERM": "xterm", **env},
             cwd=cwd,
             start_new_session=True,
         )

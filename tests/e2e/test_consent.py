@@ -214,7 +214,7 @@ async def test_ctrl_c_at_the_question_returns_at_once_and_does_nothing(terminal,
 
 async def test_a_conversation_goes_on_after_ctrl_c_at_the_question(terminal, precious):
     async with ChatSimulator(DELETE, says("Still here.")) as server:
-        screen = terminal("chat", *TERMINAL, CUSTOM_BASE_URL=server.base_url)
+        screen = terminal("chat", *TERMINAL, CUSTOM_BASE_URL=server.base_url, TERM="dumb")
         await on_screen(screen.wait_for, r"> ")
         screen.type("clean up\n")
         await on_screen(screen.wait_for, ASKED)

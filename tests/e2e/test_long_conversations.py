@@ -143,7 +143,9 @@ async def test_a_long_talk_at_the_prompt_ends_with_what_is_worth_keeping(
     terminal, hermes, tools, questions, flushes
 ):
     async with ChatSimulator(lambda body: (model if is_flush(body) else says("ok."))(body)) as server:
-        screen = terminal("chat", "-m", "custom/m", "--tools", tools, CUSTOM_BASE_URL=server.base_url)
+        screen = terminal(
+            "chat", "-m", "custom/m", "--tools", tools, CUSTOM_BASE_URL=server.base_url, TERM="dumb"
+        )
         for number in range(questions):
             await asyncio.to_thread(screen.wait_for, r"> ")
             screen.type(f"question {number}?\n")

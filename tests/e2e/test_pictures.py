@@ -37,7 +37,7 @@ async def test_pictures_go_with_the_question_in_their_order(hermes, pictures):
 
 async def test_at_the_prompt_they_go_with_the_first_question_alone(terminal, pictures):
     async with ChatSimulator(says("ok.")) as server:
-        screen = terminal("chat", "-m", "custom/m", *pictures, CUSTOM_BASE_URL=server.base_url)
+        screen = terminal("chat", "-m", "custom/m", *pictures, CUSTOM_BASE_URL=server.base_url, TERM="dumb")
         for question in ("What is this?", "And now?"):
             await asyncio.to_thread(screen.wait_for, r"> ")
             screen.type(f"{question}\n")

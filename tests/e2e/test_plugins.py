@@ -430,7 +430,7 @@ async def test_a_tool_and_a_command_of_a_plugin_are_there_in_a_conversation(herm
         """,
     )
     await hermes("plugins", "enable", "mine")
-    screen = terminal("chat")
+    screen = terminal("chat", TERM="dumb")
     screen.wait_for("> ")
     screen.type("/shout hello there\n")
     screen.wait_for("HELLO THERE")

@@ -7,7 +7,7 @@ import pytest
 
 
 def test_a_conversation_at_the_prompt(terminal):
-    screen = terminal("chat")
+    screen = terminal("chat", TERM="dumb")
     screen.wait_for(r"answering with `scout/scout-1`")
     screen.wait_for(r"> ")
     screen.type("How do I add a provider?\n")
@@ -20,7 +20,7 @@ def test_a_conversation_at_the_prompt(terminal):
 
 
 def test_ctrl_c_at_the_prompt_leaves(terminal):
-    screen = terminal("chat")
+    screen = terminal("chat", TERM="dumb")
     screen.wait_for(r"> ")
     time.sleep(0.3)  # Python loses a signal that comes between the prompt and its read
     screen.press_ctrl_c()
@@ -29,7 +29,7 @@ def test_ctrl_c_at_the_prompt_leaves(terminal):
 
 
 def test_an_error_does_not_end_the_conversation(terminal):
-    screen = terminal("chat", "-m", "custom/m", CUSTOM_BASE_URL="http://127.0.0.1:9/v1")
+    screen = terminal("chat", "-m", "custom/m", TERM="dumb", CUSTOM_BASE_URL="http://127.0.0.1:9/v1")
     screen.wait_for(r"> ")
     screen.type("hello?\n")
     screen.wait_for(r"error: .*127\.0\.0\.1:9")

@@ -11,13 +11,14 @@ import msgspec
 from hermes.agent.conversation import Conversation
 from hermes.agent.loop import Turn
 from hermes.agent.means import Means
+from hermes.agent.prompt import is_question
 from hermes.agent.send import Emit
 from hermes.agent.stopping import is_stopped
 from hermes.config import Redactor
 from hermes.errors import HermesError, Interrupted, StoreError, StoreUnavailable
 from hermes.events import Answer, Done, Event, Failed, Notice, Started
 from hermes.messages import Image, Message
-from hermes.protocols import Effort, Endpoint
+from hermes.protocols import Effort, Endpoint, ToolSpec
 from hermes.store import Happening, Session, Status, Store, kept
 
 if TYPE_CHECKING:
@@ -102,6 +103,11 @@ class Journal:
 
     async def mark(self, session_id: str, status: Status) -> None:
         await self._write(lambda store: store.mark(session_id, status, self._take_events()))
+
+    async def cut(self, session_id: str, keep: int, known: int) -> None:
+        """Take back all but the first messages; raises where that cannot be done."""
+        if self._store is not None:
+            await self._store.cut(session_id, keep, known)
 
     def take_notices(self) -> list[Notice]:
         """What the user should know, each told once."""
@@ -208,6 +214,23 @@ class Dialogue:
         """Put the conversation away: a model with a memory keeps what will matter later."""
         with self.lend(emit=emit):
             await self._turn(self._noting(emit)).finalize()
+
+    @property
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """The tools that the model is offered."""
+        return self._means.tools.specs()
+
+    async def take_back(self) -> tuple[Message, tuple[Message, ...]] | None:
+        """Take the last question and all that followed it out of the store, and say what was asked.
+
+        Gives the question and the messages before it, to go on from; None where nothing was asked.
+        """
+        history = self._conversation.history
+        places = [at for at, message in enumerate(history) if is_question(message)]
+        if not places:
+            return None
+        await self._journal.cut(self._conversation.session_id, places[-1], len(history))
+        return history[places[-1]], history[: places[-1]]
 
     def explain(self, question: str, images: Sequence[Image] = ()) -> "tuple[Reason, ...]":
         """What would be sent for this question, field by field, and why; nothing is sent or kept."""

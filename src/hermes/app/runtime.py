@@ -141,7 +141,7 @@ class Runtime:
                 seconds=settings.max_seconds,
             ),
             expectation=None if schema is None else self.services.expectation(schema),
-            price=self._price if is_priced else None,
+            price=self.price if is_priced else None,
             thresholds=Thresholds(**msgspec.structs.asdict(self.config.tool_loop_guardrails)),
             hooks=self.hooks,
             platform=terms.platform,
@@ -249,7 +249,7 @@ class Runtime:
         wire = self.wire(endpoint.provider)
         return ModelClient(endpoint, transport, wire, notebook, hooks=self.hooks, deadlines=deadlines)
 
-    def _price(self, provider: str, model: str, usage: Usage) -> float | None:
+    def price(self, provider: str, model: str, usage: Usage) -> float | None:
         """What a call costs. A model in this process is free, and that needs no price list."""
         if provider in self._engines:
             return 0.0

@@ -8,13 +8,13 @@ from typing import TextIO
 
 import click
 
+from hermes.cli._terminal import has_attributes, is_able
+from hermes.cli._unseen import spelt_out
+from hermes.cli._width import cells, columns, cut
 from hermes.errors import HermesError
 
-_BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_CONTROLS = {*range(0x20), *range(0x7F, 0xA0), *_BIDI} - {ord("\n"), ord("\t")}
 _INERT = {code: f"\\u{code:04x}" for code in {*range(0x20), *range(0x7F, 0xA0)} - set(b"\n\t\r\f")}
 _LONE_RETURN = re.compile(r"\r(?!\n)")
-_VISIBLE = {code: f"\\u{code:04x}" for code in _CONTROLS}
 
 
 class Border:
@@ -22,7 +22,8 @@ class Border:
 
     def __init__(self) -> None:
         self.redact: Callable[[str], str] = str
-        self._open: str | None = None
+        self._row = ""
+        self._is_in_line = False
         self._kept: TextIO | None = None
 
     def keep_stdout(self) -> None:
@@ -50,38 +51,59 @@ class Border:
     def show(self, text: str) -> None:
         """A result, on stdout, with nothing in it that a terminal would obey: a pipe may well end at one."""
         clean = self.redact(text)
-        self._end_line()
+        self.clear()
         text = visible(clean) if is_terminal(self.stdout) else inert(clean)
         click.echo(text, file=self.stdout, nl=False)
 
+    def paint(self, text: str) -> None:
+        """Write what was made for the terminal at stdout: nothing in it does harm."""
+        self.clear()
+        click.echo(self.redact(text), file=self.stdout, nl=False)
+        self._is_in_line = not text.endswith("\n")
+
     def say(self, text: str) -> None:
         """A remark, on stderr, on lines of its own."""
+        self._write(f"{visible(self.redact(text))}\n")
+
+    def ask(self, prompt: str) -> None:
+        """What stands before an answer that is typed, on stderr."""
+        self._write(prompt)
+
+    def aside(self, text: str) -> None:
+        """A remark that matters less: dim, where that can be shown."""
+        self._write(f"{_dim(visible(self.redact(text)))}\n")
+
+    def live(self, text: str) -> None:
+        """What happens now, in a row on stderr that goes when anything else is said. Only to a terminal."""
+        if is_terminal(sys.stderr) and is_able(os.environ):
+            row = cut(" ".join(visible(self.redact(text)).split()), columns(sys.stderr) - 1)
+            left = " " * (cells(self._row) - cells(row))
+            self._end_line()
+            self._row = row
+            self._tell(f"\r{_dim(row)}{left}")
+
+    def clear(self) -> None:
+        """Take the row of `live` away; blanks do that on every terminal."""
+        if self._row:
+            blanks = " " * min(cells(self._row), columns(sys.stderr) - 1)
+            self._row = ""
+            self._tell(f"\r{blanks}\r")
+
+    def _write(self, text: str) -> None:
+        self.clear()
         self._end_line()
         self._tell(text)
 
-    def begin(self, text: str) -> None:
-        """The beginning of a remark, dim: what happens now. `finish` ends it, or whatever is said next."""
-        self._end_line()
-        self._open = text
-        self._tell(text, dim=True, nl=False)
-
-    def finish(self, text: str, end: str) -> None:
-        """The end of a remark; its beginning is said again when something came between."""
-        beginning = "" if self._open == text else text
-        if beginning:
-            self._end_line()
-        self._open = None
-        self._tell(f"{beginning}{end}", dim=True)
-
     def _end_line(self) -> None:
-        if self._open is not None:
-            self._open = None
-            self._tell("")
+        """Leave a line that is still being written on the same screen."""
+        if self._is_in_line and is_terminal(sys.stderr):
+            self._tell("\n")
+        self._is_in_line = False
 
-    def _tell(self, text: str, *, dim: bool | None = None, nl: bool = True) -> None:
+    def _tell(self, text: str) -> None:
         """Words on stderr. Where nobody hears them, nothing fails for it."""
         try:
-            click.secho(visible(self.redact(text)), err=True, dim=dim, nl=nl)
+            click.echo(text, err=True, nl=False)
         except OSError:
             _let_go(sys.stderr)
 
@@ -103,6 +125,10 @@ def _let_go(stream: TextIO | None) -> None:
         os.close(nowhere)
 
 
+def _dim(text: str) -> str:
+    return f"\x1b[2m{text}\x1b[0m" if is_terminal(sys.stderr) and has_attributes(os.environ) else text
+
+
 def border() -> Border:
     """The border of the running command."""
     return click.get_current_context().ensure_object(Border)
@@ -114,8 +140,8 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def visible(text: str) -> str:
-    """Text in which control characters are seen instead of obeyed."""
-    return storable(text).replace("\r\n", "\n").translate(_VISIBLE)
+    """Text in which control characters are seen instead of obeyed, and hidden ones are not hidden."""
+    return spelt_out(storable(text).replace("\r\n", "\n"))
 
 
 def inert(text: str) -> str:

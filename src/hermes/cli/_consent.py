@@ -1,12 +1,12 @@
 """Consent from whoever is at the terminal."""
 
-import asyncio
 import termios
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Literal, TextIO
 
 from hermes.cli._border import Border, one_line
+from hermes.cli._keyboard import next_line
 from hermes.protocols import Approval, Choice, Keep
 
 LONGEST_SHOWN = 4_000
@@ -39,7 +39,7 @@ class Consent:
         with suppress(termios.error):
             termios.tcflush(self._stdin.fileno(), termios.TCIFLUSH)
         self._border.say(self._question(wanted))
-        answer = await _line(self._stdin)
+        answer = await next_line(self._stdin)
         return _ANSWERS.get(answer.strip().lower(), "deny")
 
     def _question(self, wanted: Approval) -> str:
@@ -93,15 +93,3 @@ def _both_ends(text: str) -> str:
 def _indented(text: str) -> str:
     """Every line set in, so that no line of an action can pass for one of ours."""
     return "\n".join(f"    {line}" for line in text.splitlines())
-
-
-async def _line(stdin: TextIO) -> str:
-    """The next line, waited for in a way that an interrupt ends at once."""
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    loop.add_reader(stdin.fileno(), ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(stdin.fileno())
-    return stdin.readline()

@@ -241,13 +241,11 @@ def _try(wish: Wish) -> None:
         return
     config = wish.config()
     border().redact = config.redactor()
-    words = f"asking `{wish.name}` … "
-    border().begin(words)
+    border().live(f"asking `{wish.name}` …")
     begun = time.monotonic()
     answer = run_in_loop(_answer(config))
-    border().finish(
-        words, f"it answers after {time.monotonic() - begun:.1f} s: {one_line(answer, SHOWN_ANSWER)}"
-    )
+    took = time.monotonic() - begun
+    border().aside(f"`{wish.name}` answers after {took:.1f} s: {one_line(answer, SHOWN_ANSWER)}")
 
 
 async def _answer(config: Config) -> str:

@@ -22,6 +22,17 @@ def read_question(query: str | None, stdin: TextIO | None) -> str:
     return storable(question)
 
 
+def words_alone(stdin: TextIO | None, *, is_shown: bool) -> list[str]:
+    """What `hermes` alone means: a talk where a person is, what is piped in as a question, or nothing."""
+    if stdin is None:
+        return []
+    if stdin.isatty():
+        return ["chat"] if is_shown else []
+    is_open = bool(select.select([stdin.fileno()], [], [], PATIENCE)[0])
+    question = _read_piped(stdin).strip() if is_open else ""
+    return ["chat", f"--query={question}"] if question else []
+
+
 def _read_piped(stdin: TextIO) -> str:
     source = stdin.fileno()
     if not select.select([source], [], [], PATIENCE)[0]:

@@ -4,117 +4,69 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hermes.agent.untrusted import texts
-from hermes.cli._border import Border, one_line
-from hermes.cli._happenings import words_for
+from hermes.cli._border import Border
+from hermes.cli._happenings import Waits, remark, usage_line, words_for
+from hermes.cli._held import Held
 from hermes.cli._json import as_json
 from hermes.errors import HermesError
 from hermes.events import (
     Answer,
-    Compacted,
     Done,
     Event,
     Failed,
     Notice,
     Reasoning,
-    RetryWaiting,
+    Started,
     Switched,
     Text,
     ToolFinished,
     ToolStarted,
 )
-from hermes.messages import NOT_JSON, Citation
-
-SHOWN_ARGUMENTS = 100
-WORTH_SAYING = 3.0
-"""A wait shorter than this many seconds is not announced."""
+from hermes.messages import Citation
 
 
 class Renderer(Protocol):
     def show(self, event: Event) -> None: ...
 
 
-class _Held:
-    """Text as it arrives, let go up to its last blank: keys hold none, so no piece ends inside of one."""
+class View(msgspec.Struct):
+    """What a person wants to see of every answer. It may change between two of them."""
 
-    def __init__(self) -> None:
-        self._text = ""
-
-    def add(self, delta: str) -> str:
-        """What can be shown now."""
-        self._text += delta
-        cut = max(self._text.rfind(" "), self._text.rfind("\n")) + 1
-        ready, self._text = self._text[:cut], self._text[cut:]
-        return ready
-
-    def rest(self) -> str:
-        """All that is left, for when no more comes."""
-        ready, self._text = self._text, ""
-        return ready
+    streams: bool = True
+    reasoning: bool = False
+    """Whether thoughts are shown in full, and not folded to a line."""
+    usage: bool = False
 
 
 class TextRenderer:
-    """The answer on stdout with its sources under it; progress and notices on stderr.
+    """The answer on stdout with its sources under it, when it is whole; remarks on stderr.
 
-    A terminal gets the text as it arrives. A pipe gets the answer alone, when it is whole: what a
-    model says before it calls a tool is no answer.
+    What a model says before it calls a tool is no answer.
     """
 
-    def __init__(self, border: Border, *, live: bool) -> None:
+    def __init__(self, border: Border, view: View) -> None:
         self._border = border
-        self._live = live
-        self._held = _Held()
-        self._at_line_start = True
-        self._calls: dict[str, str] = {}
+        self._view = view
+        self._waits = Waits()
 
     def show(self, event: Event) -> None:
         match event:
-            case Text(delta) if self._live:
-                self._write(self._held.add(delta))
-            case ToolStarted(id, name, arguments) if self._live:
-                self._end_line()
-                self._calls[id] = _call_line(name, self._border.redact(arguments))
-                self._border.begin(self._calls[id])
-            case ToolFinished(id, name) if self._live:
-                self._border.finish(self._calls.pop(id, f"· {name}"), _outcome(event))
-            case RetryWaiting(reason, seconds, attempt) if seconds >= WORTH_SAYING:
-                self._say(f"waiting {seconds:.0f} s, then try {attempt + 1}: {reason}")
-            case Switched():
-                self._say(f"note: {words_for(event)}")
-            case Compacted():
-                self._say(f"note: {words_for(event)}")
-            case Notice(message, hint):
-                self._say(f"note: {message}" + (f"\nhint: {hint}" if hint else ""))
-            case Done(answer):
-                self._finish(answer)
-            case Failed(_, partial):
-                self._finish(partial)
+            case Started():
+                self._waits = Waits()
+            case Done(answer) | Failed(_, answer):
+                self._print(answer)
             case _:
-                pass
+                if words := remark(event, self._waits):
+                    self._border.say(words)
 
-    def _finish(self, answer: Answer) -> None:
-        if self._live:
-            self._end_line()
-        elif answer.text:
+    def _print(self, answer: Answer) -> None:
+        if answer.text:
             self._border.show(f"{answer.text}\n")
         if answer.citations:
             lines = (source_line(cited) for cited in answer.citations)
             self._border.show("\n" + "".join(lines))
-
-    def _write(self, text: str) -> None:
-        if text:
-            self._border.show(text)
-            self._at_line_start = text.endswith("\n")
-
-    def _end_line(self) -> None:
-        self._write(self._held.rest())
-        if not self._at_line_start:
-            self._write("\n")
-
-    def _say(self, words: str) -> None:
-        if self._live:
-            self._end_line()
-        self._border.say(words)
+        if self._view.usage:
+            self._border.say(usage_line(answer.usage, answer.cost))
 
 
 class JsonRenderer:
@@ -161,7 +113,10 @@ class LinesRenderer:
 
     def __init__(self, border: Border) -> None:
         self._border = border
-        self._held: dict[type[Text | Reasoning], _Held] = {Text: _Held(), Reasoning: _Held()}
+        self._held: dict[type[Text | Reasoning], Held] = {
+            Text: Held(border.redact),
+            Reasoning: Held(border.redact),
+        }
 
     def show(self, event: Event) -> None:
         kind = type(event)
@@ -207,18 +162,3 @@ def source_line(cited: Citation) -> str:
         return f"[{cited.n}] no source has this number  (not verified)\n"
     doubt = "" if cited.verified else "  (not verified)"
     return f"[{cited.n}] {cited.title or cited.url}  {cited.url}{doubt}\n"
-
-
-def _call_line(name: str, arguments: str) -> str:
-    """A call as a person reads it: its name, and the words it was given."""
-    try:
-        given = msgspec.json.decode(arguments)
-    except NOT_JSON:
-        given = arguments
-    return one_line(" ".join(["·", name, *texts(given)]), SHOWN_ARGUMENTS)
-
-
-def _outcome(event: ToolFinished) -> str:
-    by = f" by {event.served_by}" if event.served_by else ""
-    outcome = "failed" if event.is_error else f"{len(event.result):,} characters"
-    return f": {outcome}{by}, {event.seconds * 1000:.0f} ms"

@@ -16,7 +16,8 @@ from typing import Any
 import click
 
 from hermes import __version__, discover
-from hermes.cli._border import Border
+from hermes.cli._border import Border, is_terminal
+from hermes.cli._question import words_alone
 from hermes.cli._terminated import Terminated
 from hermes.errors import HermesError, Interrupted, UsageError
 
@@ -79,15 +80,19 @@ def hermes(context: click.Context) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; returns the exit code."""
+    """Run one command line, or complete one for a shell; returns the exit code."""
     if asked := os.environ.get("_HERMES_COMPLETE"):
         code: int = discover.module("hermes.cli._completion").answer(hermes, asked)
         return code
-    border = Border()
+    return _run(arguments, Border())
+
+
+def _run(arguments: Sequence[str], border: Border) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # what a locale cannot write is no reason to fail
     try:
+        arguments = arguments or words_alone(sys.stdin, is_shown=is_terminal(sys.stdout))
         # Not `hermes.main`: it would answer a closed stdout with exit code 1 before we see it.
         with hermes.make_context("hermes", list(arguments), obj=border) as context:
             result = hermes.invoke(context)

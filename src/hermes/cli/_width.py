@@ -3,6 +3,7 @@
 import os
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TextIO
 
 USUAL = 80
@@ -12,10 +13,12 @@ _WITHOUT_WIDTH = ("Mn", "Me", "Cf")
 
 def cells(text: str) -> int:
     """The cells a text takes: two for a wide character, none for one that joins the one before."""
-    return len(text) if text.isascii() else sum(map(_cells_of, text))
+    return len(text) if text.isascii() else sum(map(letter_cells, text))
 
 
-def _cells_of(character: str) -> int:
+@lru_cache(4096)
+def letter_cells(character: str) -> int:
+    """The cells of one character."""
     if unicodedata.category(character) in _WITHOUT_WIDTH:
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
@@ -27,7 +30,7 @@ def cut(text: str, width: int) -> str:
         return text
     kept, left = "", width - 1
     for character in text:
-        left -= _cells_of(character)
+        left -= letter_cells(character)
         if left < 0:
             break
         kept += character

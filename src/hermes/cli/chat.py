@@ -1,9 +1,9 @@
 """Ask one question, or hold a conversation."""
 
 import asyncio
+import os
 import sys
-from collections import deque
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -11,18 +11,18 @@ import msgspec
 
 from hermes import discover
 from hermes.app import Dialogue, Runtime, Terms
-from hermes.app.plugins import Plugins
 from hermes.cli import _complete
-from hermes.cli._border import border, is_terminal, one_line, storable
+from hermes.cli._border import border, is_terminal, one_line
 from hermes.cli._consent import Consent, Decided
 from hermes.cli._json import show_json
 from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
-from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer
+from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer, View
 from hermes.cli._serving import serving_line
 from hermes.cli._settings import read_settings
+from hermes.cli._terminal import is_able
 from hermes.cli._waiting import Patient
-from hermes.errors import HermesError, UsageError
+from hermes.errors import UsageError
 from hermes.messages import Image
 from hermes.protocols import Effort
 from hermes.store import Session
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hermes.agent.explain import Reason
 
 SHOWN_VALUE = 100
+LOOKED_FOR = 0.3
+"""Seconds that a prompt waits for what runs on this machine."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +52,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     yes: bool
     effort: Effort | None
     max_turns: int | None
+    reasoning: bool
+    usage: bool
 
 
 @click.command()
@@ -82,6 +86,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--yes", is_flag=True, help="Allow beforehand whatever would be asked.")
 @click.option("--effort", type=click.Choice(get_args(Effort)), help="How hard the model thinks.")
 @click.option("--max-turns", type=click.IntRange(min=1), help="Model calls allowed for one answer.")
+@click.option("--reasoning", is_flag=True, help="Show a model's thoughts in full, and do not fold them.")
+@click.option("--usage", is_flag=True, help="Show tokens and cost under each answer.")
 def command(**given: Any) -> int:
     """Ask one question with -q or on standard input, or hold a conversation."""
     options = Options(**given)
@@ -100,15 +106,13 @@ def command(**given: Any) -> int:
     pictures = _read_images(options.images)
     with event_loop() as runner:
         try:
+            if interactive and not options.explain:
+                _talk(runner, runtime, options, pictures)
+                return 0
             dialogue = _begin(runner, runtime, options)
             if options.explain:
                 return _show_reasons(dialogue.explain(question, pictures), as_json=options.as_json)
-            renderer = Patient(_renderer(options), border())
-            if interactive:
-                code = _talk(runner, dialogue, renderer, pictures, runtime.plugins)
-                runner.run(dialogue.end(renderer.show))
-                return code
-            answer = runner.run(dialogue.ask(question, renderer.show, pictures))
+            answer = runner.run(dialogue.ask(question, _renderer(options, _view(options)).show, pictures))
             return 0 if answer.complete else 1
         finally:
             runner.run(runtime.__aexit__())
@@ -118,77 +122,78 @@ def command(**given: Any) -> int:
 
 def _begin(runner: asyncio.Runner, runtime: Runtime, options: Options) -> Dialogue:
     """The conversation that the options ask for, after saying who holds it."""
-    session = runner.run(_find_session(runtime, options.resume_last, options.resume))
-    terms = Terms(
-        model=options.model,
-        tools=_tool_names(options.tools),
-        session=session,
-        history=runner.run(runtime.store().messages(session.id)) if session else (),
-        max_turns=options.max_turns,
-        effort=options.effort,
-        output_schema=_read_schema(options.schema),
-        platform="cli",
-        priced=options.as_json or options.json_lines,
-    )
+    terms = runner.run(_terms(runtime, options))
     runner.run(runtime.chooser.look_around(options.model))
     dialogue = runtime.converse(terms)
     _say_who_serves(runtime, options.model)
     return dialogue
 
 
-def _renderer(options: Options) -> Renderer:
+async def _terms(runtime: Runtime, options: Options) -> Terms:
+    session = await _find_session(runtime, options.resume_last, options.resume)
+    return Terms(
+        model=options.model,
+        tools=_tool_names(options.tools),
+        session=session,
+        history=await runtime.store().messages(session.id) if session else (),
+        max_turns=options.max_turns,
+        effort=options.effort,
+        output_schema=_read_schema(options.schema),
+        platform="cli",
+        priced=options.as_json or options.json_lines or options.usage,
+    )
+
+
+def _view(options: Options) -> View:
+    return View(streams=not options.no_stream, reasoning=options.reasoning, usage=options.usage)
+
+
+def _renderer(options: Options, view: View) -> Renderer:
+    return Patient(_shown(options, view), border())
+
+
+def _shown(options: Options, view: View) -> Renderer:
     if options.as_json:
         return JsonRenderer(border())
     if options.json_lines:
         return LinesRenderer(border())
-    return TextRenderer(border(), live=is_terminal(sys.stdout) and not options.no_stream)
+    if is_terminal(sys.stdout):
+        screen: Renderer = discover.module("hermes.cli._screen").ScreenRenderer(border(), view)
+        return screen
+    return TextRenderer(border(), view)
 
 
-def _talk(
-    runner: asyncio.Runner,
-    dialogue: Dialogue,
-    renderer: Renderer,
-    pictures: Sequence[Image],
-    plugins: Plugins,
-) -> int:
-    """Questions until the end of input, the first with the pictures.
-
-    Ctrl-C stops an answer; at the prompt it leaves. A word with a slash may be a plugin's command.
-    """
-    plugins.inbox = deque()
-    while True:
-        try:
-            question = plugins.inbox.popleft() if plugins.inbox else storable(input("> ")).strip()
-        except EOFError:
-            border().say("")
-            return 0
-        if not question:
-            continue
-        shown, pictures = pictures, ()
-        try:
-            command = _command(question, plugins)
-            if command is not None:
-                runner.run(_run_command(command, dialogue, renderer))
-            else:
-                runner.run(dialogue.ask(question, renderer.show, shown))
-        except KeyboardInterrupt:
-            border().say("stopped; what was said is kept")
-        except HermesError as error:
-            border().complain(error)
+def _talk(runner: asyncio.Runner, runtime: Runtime, options: Options, pictures: Sequence[Image]) -> None:
+    """Hold a conversation. Its prompt waits for no server, and hardly for those of this machine."""
+    looking = runner.get_loop().create_task(runtime.chooser.look_around(options.model))
+    runner.run(asyncio.wait([looking], timeout=LOOKED_FOR))
+    view = _view(options)
+    talk = discover.module("hermes.cli._talk.talk").Talk(
+        runtime,
+        runner.run(_terms(runtime, options)),
+        border(),
+        _renderer(options, view),
+        view,
+        lambda model: _say_who_serves(runtime, model),
+    )
+    if looking.done():
+        looking.result()
+        talk.introduce()
+    else:
+        talk.look_around(looking)
+        border().say("still looking for model servers on this machine; `/help` shows what can be typed")
+    discover.module("hermes.cli._talk.hold").hold(runner, talk, _reader(runtime, talk), pictures)
 
 
-def _command(question: str, plugins: Plugins) -> Awaitable[str | None] | None:
-    """The command of a plugin that a question calls, ready to run; None when it calls none."""
-    word, _, rest = question.partition(" ")
-    name = word[1:].lower()
-    return plugins.run_command(name, rest.strip()) if word[:1] == "/" and name in plugins.commands else None
-
-
-async def _run_command(command: Awaitable[str | None], dialogue: Dialogue, renderer: Renderer) -> None:
-    with dialogue.lend(emit=renderer.show):
-        told = await command
-    if told:
-        border().show(f"{told}\n")
+def _reader(runtime: Runtime, talk: Any) -> Any:
+    """Where questions are typed: with history and completion where the terminal can do that."""
+    if not (is_able(os.environ) and is_terminal(sys.stderr)):
+        return discover.module("hermes.cli._talk.plain").PlainReader(border(), sys.stdin)
+    past = discover.module("hermes.cli._talk.past").Past(
+        os.path.join(runtime.config.home, "history"), border().redact
+    )
+    prompt = discover.module("hermes.cli._talk.prompt")
+    return prompt.PromptReader(border(), past, talk.completions(), sys.stdin, sys.stderr)
 
 
 async def _find_session(runtime: Runtime, resume_last: bool, resume: str | None) -> Session | None:

@@ -3,19 +3,18 @@
 import os
 import sys
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from hermes.cli import _complete
 from hermes.cli._border import border, is_terminal, one_line
-from hermes.cli._html import html
-from hermes.cli._json import as_json as to_json
+from hermes.cli._documents import FORMATS, Format, document
 from hermes.cli._json import json_option, show_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 from hermes.cli._table import Column, Table, show_table
-from hermes.cli._transcript import markdown, plain, when
+from hermes.cli._transcript import plain, when
 from hermes.errors import HermesError, UsageError
 from hermes.messages import Message
 from hermes.store import Happening, SearchHit, SessionInfo, Store
@@ -94,19 +93,13 @@ def hit_table(hits: Sequence[SearchHit]) -> Table:
 
 @command.command()
 @click.argument("reference", metavar="ID", shell_complete=_complete.sessions)
-@click.option("--format", type=click.Choice(["md", "html", "json"]), default="md", show_default=True)
+@click.option("--format", type=click.Choice(FORMATS), default="md", show_default=True)
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; stdout if not given.")
 @click.option("--json", "format", flag_value="json", help="The same as `--format json`.")
-def export(reference: str, format: Literal["md", "html", "json"], output: str | None) -> None:
+def export(reference: str, format: Format, output: str | None) -> None:
     """Write a session as a document."""
     session, messages, events = _with_store(_file(), lambda store: _read(store, reference))
-    match format:
-        case "md":
-            text = markdown(session, messages)
-        case "html":
-            text = html(session, messages)
-        case "json":
-            text = to_json({"session": session, "messages": messages, "events": events})
+    text = document(format, session, messages, events)
     if output is None:
         border().show(text)
         return

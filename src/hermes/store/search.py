@@ -57,13 +57,13 @@ def step(db: Connection, query: str, limit: int) -> Sequence[SearchHit] | None:
     return None
 
 
-def forget(db: Connection, session_id: str) -> None:
-    """Take a session's messages out of the index, before they are deleted."""
+def forget(db: Connection, session_id: str, after: int = 0) -> None:
+    """Take a session's messages after so many out of the index, before they are deleted."""
     db.execute(
         "INSERT INTO message_words (message_words, rowid, text) SELECT 'delete', id, text FROM message_text"
-        " WHERE id IN (SELECT id FROM messages WHERE session = ?)"
+        " WHERE id IN (SELECT id FROM messages WHERE session = ? AND seq > ?)"
         " AND id <= (SELECT indexed FROM search_state)",
-        (session_id,),
+        (session_id, after),
     )
 
 

@@ -185,14 +185,26 @@ class Store:
         """Remove a session with all its messages."""
         await self._require(session_id)
 
-        def remove(db: Connection) -> None:
-            search.forget(db, session_id)
-            db.execute("DELETE FROM messages WHERE session = ?", (session_id,))
-            db.execute("DELETE FROM events WHERE session = ?", (session_id,))
-            db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
-            search.lower_mark(db)
+        await self._write(lambda db: _remove_after(db, session_id, 0))
 
-        await self._write(remove)
+    def cut(self, session_id: str, keep: int, known: int) -> asyncio.Future[None]:
+        """Remove all but the first `keep` messages, for who knows of `known`; with none kept, the session.
+
+        Raises `StoreError` where another wrote to it meanwhile: their words are not ours to remove.
+        """
+
+        def remove(db: Connection) -> None:
+            counted = fetch(db, tuple[int], "SELECT messages FROM sessions WHERE id = ?", session_id)
+            if not counted:
+                raise _gone(session_id)
+            if counted[0][0] != known:
+                raise StoreError(
+                    f"another program wrote to session `{session_id}`, and nothing was taken back",
+                    hint=f"go on with all of it: `hermes chat -r {session_id}`",
+                )
+            _remove_after(db, session_id, keep)
+
+        return self._write(remove)
 
     def mark(self, session_id: str, status: Status, events: Sequence[Happening] = ()) -> asyncio.Future[None]:
         """Say how the last turn ended, and what happened after its last message."""
@@ -286,6 +298,18 @@ def _insert(
     rows = [(session_id, seq, now, body) for seq, body in enumerate(bodies, before + 1)]
     db.executemany("INSERT INTO messages (session, seq, created, body) VALUES (?, ?, ?, ?)", rows)
     _insert_events(db, session_id, before, events)
+
+
+def _remove_after(db: Connection, session_id: str, keep: int) -> None:
+    """Remove the messages after so many, and what happened after them; the session, where none is kept."""
+    search.forget(db, session_id, keep)
+    db.execute("DELETE FROM messages WHERE session = ? AND seq > ?", (session_id, keep))
+    db.execute("DELETE FROM events WHERE session = ? AND seq > ?", (session_id, keep if keep else -1))
+    if keep:
+        db.execute("UPDATE sessions SET messages = ?, status = 'done' WHERE id = ?", (keep, session_id))
+    else:
+        db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+    search.lower_mark(db)
 
 
 def _insert_events(db: Connection, session_id: str, after: int, events: Sequence[Happening]) -> None:

@@ -1,13 +1,26 @@
 """What a person sees of tool calls while they run, and what never reaches the screen."""
 
+import io
 import os
+import sys
 
+import pyte
 import pytest
 
 from hermes.cli._border import Border
 from hermes.cli._consent import Consent, Decided
-from hermes.cli._render import TextRenderer
-from hermes.events import Notice, ToolFinished, ToolStarted
+from hermes.cli._render import TextRenderer, View
+from hermes.cli._screen import ScreenRenderer
+from hermes.events import (
+    Notice,
+    Reasoning,
+    RetryWaiting,
+    Started,
+    Text,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+)
 from hermes.protocols import Approval
 
 KEY = "sk-very-secret-value-1234"
@@ -22,7 +35,7 @@ def border():
 
 @pytest.fixture
 def renderer(border):
-    return TextRenderer(border, live=True)
+    return ScreenRenderer(border, View(), clock=iter(range(0, 100, 4)).__next__)
 
 
 def started(id, name="look", arguments='{"q": "sky"}'):
@@ -33,44 +46,122 @@ def finished(id, name="look", **more):
     return ToolFinished(id, name, "x" * 1200, more.pop("is_error", False), 0.25, **more)
 
 
-def test_a_call_is_one_line_that_grows(renderer, capsys):
+def test_a_call_that_has_ended_is_one_line(renderer, capsys):
     renderer.show(started("1"))
-    assert capsys.readouterr().err == "· look sky"
+    assert capsys.readouterr().err == ""
     renderer.show(finished("1", served_by="local"))
-    assert capsys.readouterr().err == ": 1,200 characters by local, 250 ms\n"
+    assert capsys.readouterr().err == "· look sky: 1,200 characters by local, 250 ms\n"
 
 
 def test_calls_side_by_side_are_told_apart(renderer, capsys):
     renderer.show(started("1"))
     renderer.show(started("2", arguments='{"urls": ["http://a", "http://b"], "limit": 7}'))
+    renderer.show(Notice("by the way"))
     renderer.show(finished("1"))
     renderer.show(finished("2", is_error=True))
     assert capsys.readouterr().err.splitlines() == [
-        "· look sky",
-        "· look http://a http://b",
+        "note: by the way",
         "· look sky: 1,200 characters, 250 ms",
         "· look http://a http://b: failed, 250 ms",
     ]
 
 
-def test_a_remark_in_between_has_a_line_of_its_own(renderer, capsys):
+@pytest.fixture
+def begin_screen(monkeypatch):
+    """Puts a terminal at stdout and stderr from then on; gives a way to read what stands on it."""
+
+    def begin():
+        display = pyte.Screen(40, 12)
+        display.set_mode(pyte.modes.LNM)
+        terminal = _Tty(pyte.Stream(display).feed)
+        monkeypatch.setattr(sys, "stderr", terminal)
+        monkeypatch.setattr(sys, "stdout", terminal)
+        return lambda: [line.rstrip() for line in display.display if line.strip()]
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return begin
+
+
+class _Tty(io.StringIO):
+    def __init__(self, feed):
+        super().__init__()
+        self._feed = feed
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self._feed(text if isinstance(text, str) else text.decode())
+        return len(text)
+
+
+def test_a_running_call_has_a_row_that_its_final_line_replaces(border, begin_screen):
+    screen = begin_screen()
+    renderer = ScreenRenderer(border, View())
+    renderer.show(Text("Let me "))
     renderer.show(started("1"))
+    assert screen() == ["Let me", "· look sky …"]
+    renderer.show(started("2", arguments='{"q": "a very long question that does not fit"}'))
+    assert screen() == ["Let me", "· look a very long question that does …"]
+    renderer.show(ToolProgress("1", "look", "halfway\n\n"))
+    assert screen()[1] == "· look sky … halfway"
+    renderer.show(finished("1", served_by="local"))
+    assert screen()[1:3] == ["· look sky: 1,200 characters by local, 2", "50 ms"]
+    assert len(screen()) == 4
+    renderer.show(finished("2"))
+    renderer.show(Text("**Yes** "))
+    renderer.show(Text("indeed."))
     renderer.show(Notice("by the way"))
-    renderer.show(finished("1"))
-    assert capsys.readouterr().err == "· look sky\nnote: by the way\n· look sky: 1,200 characters, 250 ms\n"
+    assert screen()[-2:] == ["Yes indeed.", "note: by the way"]
+
+
+def test_thoughts_are_a_row_that_folds(border, begin_screen):
+    screen = begin_screen()
+    renderer = ScreenRenderer(border, View(), clock=iter((0.0, 4.2)).__next__)
+    for word in ("so ", "the ", "sky ", "is ", f"{KEY} "):
+        renderer.show(Reasoning(word))
+    assert screen() == ["· thinking … so the sky is [redacted]"]
+    renderer.show(Text("Blue. "))
+    assert screen() == ["· thought for 4 s", "Blue."]
+
+
+def test_thoughts_can_be_shown_in_full(border, begin_screen):
+    screen = begin_screen()
+    renderer = ScreenRenderer(border, View(reasoning=True), clock=iter((0.0, 4.2)).__next__)
+    renderer.show(Reasoning("first\nsec"))
+    renderer.show(Reasoning("ond"))
+    renderer.show(Text("Blue."))
+    assert screen() == ["first", "second", "· thought for 4 s"]
+
+
+def test_a_remark_in_the_middle_of_a_line_begins_a_new_one(border, begin_screen):
+    screen = begin_screen()
+    ScreenRenderer(border, View()).show(Text("half a "))
+    border.say("may it be done?")
+    assert screen() == ["half a", "may it be done?"]
+
+
+def test_waiting_is_told_when_it_adds_up(renderer, capsys):
+    renderer.show(Started("s", "p", "m", "chat_completions"))
+    for attempt in (1, 2, 3):
+        renderer.show(RetryWaiting("busy", 1.4, attempt))
+    assert capsys.readouterr().err == "waiting 1 s, then try 4: busy\n"
 
 
 @pytest.mark.parametrize("arguments", ["", "{", '"words"', "null", '{"a": {"b": ["\\u001b[2J\\n"]}}'])
 def test_any_arguments_can_be_shown(renderer, capsys, arguments):
     renderer.show(started("1", arguments=arguments))
+    renderer.show(finished("1"))
     shown = capsys.readouterr().err
     assert shown.startswith("· look")
-    assert not {"\x1b", "\n"} & set(shown)
+    assert not {"\x1b", "\n"} & set(shown.removesuffix("\n"))
 
 
 async def test_a_key_that_would_be_cut_in_the_middle_is_not_shown_at_all(renderer, border, capsys):
     for before in range(60, 110):
         renderer.show(started("1", arguments=f'{{"command": "{"a" * before} {KEY}"}}'))
+        renderer.show(finished("1"))
     for before in range(370, 400):
         await Decided(border).unasked(Approval("terminal", f"{'a' * before} {KEY}", "why"), allowed=False)
     shown = capsys.readouterr().err
@@ -121,7 +212,7 @@ async def test_no_part_of_a_key_is_in_a_question_and_no_line_can_pass_for_ours(b
 
 
 def test_without_a_terminal_nothing_is_said_of_calls(border, capsys):
-    renderer = TextRenderer(border, live=False)
+    renderer = TextRenderer(border, View())
     for event in (started("1"), finished("1")):
         renderer.show(event)
     assert capsys.readouterr() == ("", "")

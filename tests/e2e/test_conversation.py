@@ -1,0 +1,224 @@
+"""A conversation on a real terminal: typed into a pty, read back from a terminal emulator."""
+
+import re
+import stat
+
+import pytest
+
+from simulators.chat_completions import ChatSimulator, calls, says
+from simulators.model import stalls
+from simulators.screens import Screen
+
+PROMPT = r"^>$"
+ASK = ("chat", "-m", "custom/m")
+
+
+@pytest.fixture
+def talk(hermes):
+    """Opens a screen on which `hermes chat` talks to a server."""
+
+    def start(server, *more, columns=80, lines=40, **variables):
+        env = hermes.environment(
+            CUSTOM_BASE_URL=server.base_url, CUSTOM_API_KEY="sk-own-0123456789", **variables
+        )
+        return Screen(*ASK, *more, env=env, cwd=hermes.home.parent, columns=columns, lines=lines)
+
+    return start
+
+
+async def test_markdown_streams_and_a_tool_call_ends_as_one_line(talk):
+    script = (
+        calls(("web_search", {"query": "hermes scout"}), text="I will **look**."),
+        says("# Found\n\nIt is `here`, see [1].\n\n- one\n- two\n", chunks=20),
+    )
+    async with ChatSimulator(*script) as server, talk(server) as screen:
+        await screen.shows(PROMPT)
+        screen.type("where?\r")
+        await screen.shows(r"^\[1\] .*hermes://docs")
+        shown = await screen.shows(r"^>$")
+        screen.type("\x04")
+        assert await screen.ends() == 0
+    assert re.search(
+        r"^I will look\.\n· web_search hermes scout: [\d,]+ characters by local, [\d.]+ m?s$", shown, re.M
+    )
+    assert re.search(r"^Found\n\nIt is here, see \[1\]\.\n\n• one\n• two\n\n\[1\] ", shown, re.M)
+    assert "**" not in shown
+    assert server.refusals == []
+
+
+async def test_ctrl_c_stops_an_answer_and_keeps_it_and_a_second_one_leaves(talk, hermes):
+    script = (stalls(says("It began well and then", chunks=10), 0.8), says("Again."))
+    async with ChatSimulator(*script) as server, talk(server) as screen:
+        await screen.shows(PROMPT)
+        screen.type("go on\r")
+        await screen.shows("It began well")
+        screen.press_ctrl_c()
+        await screen.shows("stopped; what was said is kept")
+        await screen.shows(PROMPT)
+        screen.type("half a thought")
+        await screen.shows("> half a thought$")
+        screen.press_ctrl_c()
+        await screen.shows(PROMPT)
+        screen.press_ctrl_c()
+        assert await screen.ends() == 130
+    assert "Traceback" not in screen.raw
+    kept = (await hermes("sessions", "export", (await _last(hermes))["id"], "--format", "json")).json()
+    assert [message["role"] for message in kept["messages"]] == ["user", "assistant"]
+    assert kept["messages"][1]["content"].startswith("It began well")
+
+
+async def _last(hermes):
+    return (await hermes("sessions", "list", "--json")).json()["sessions"][0]
+
+
+async def test_lines_history_and_completion_at_the_prompt(talk, hermes):
+    async with ChatSimulator(says("Yes.")) as server:
+        async with talk(server) as screen:
+            await screen.shows(PROMPT)
+            screen.type("one \\\rtwo\x1b\rthree sk-own-0123456789")
+            await screen.shows(r"> one\n… two\n… three")
+            screen.type("\r")
+            await screen.shows(r"Yes\.[\s\S]*^>$")
+            screen.type("\x1b[200~pasted\nlines\x1b[201~")
+            await screen.shows(r"> pasted\n… lines$")
+            screen.type("\r")
+            await screen.shows(r"lines\nYes\.[\s\S]*^>$")
+            screen.type("/rea\t")
+            await screen.shows("> /reasoning$")
+            screen.type("\r")
+            await screen.shows("without thoughts")
+            screen.type("\x04")
+            assert await screen.ends() == 0
+        async with talk(server) as screen:
+            await screen.shows(PROMPT)
+            screen.type("\x1b[A\x1b[A")
+            await screen.shows(r"> pasted\n… lines$")
+            screen.type("\x1b[A\x1b[A")
+            await screen.shows(r"> one\n… two\n… three \[redacted\]$")
+            screen.type("\x03\x03")
+            assert await screen.ends() == 130
+    asked = [body["messages"][-1]["content"] for body in server.bodies]
+    assert asked == ["one \ntwo\nthree sk-own-0123456789", "pasted\nlines"]
+    file = hermes.home / "history"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert "sk-own" not in file.read_text()
+
+
+async def test_words_with_a_slash(talk, hermes):
+    async with (
+        ChatSimulator(says("First."), says("Second."), says("Third.")) as server,
+        talk(server) as screen,
+    ):
+        await screen.shows(PROMPT)
+        for typed, told in (
+            ("/hepl", r"unknown command `/hepl`\nhint: did you mean .*`/help`"),
+            ("/undo", "nothing has been asked"),
+            ("one?", r"^First\."),
+            ("two?", r"^Second\."),
+            ("/retry", r"^Third\."),
+            ("/undo", "taken back: two\\?"),
+            ("/usage", r"all 3 answers: 30 tokens in, 15 out"),
+            ("/tools none", "no tool is offered"),
+            ("/export talk.md", "wrote `talk.md`"),
+            ("/sessions", r"^\d{8}-\d{6}-\w{6} .*one\?"),
+            ("/model scout", "answering with `scout/scout-1`"),
+            ("/new", "a new session"),
+        ):
+            screen.type(f"{typed}\r")
+            await screen.shows(rf"{told}[\s\S]*^>$")
+        screen.type("/exit\r")
+        assert await screen.ends() == 0
+    session = await _last(hermes)
+    kept = (await hermes("sessions", "show", session["id"], "--json")).json()
+    assert [message["content"] for message in kept["messages"]] == ["one?", "First."]
+    asked = [message["content"] for message in server.bodies[2]["messages"] if message["role"] != "system"]
+    assert asked == ["one?", "First.", "two?"]
+    assert "## Question\n\none?" in (hermes.home.parent / "talk.md").read_text()
+
+
+async def test_a_resize_in_mid_answer_changes_nothing_that_was_read(talk):
+    words = " ".join(f"word{number}" for number in range(40))
+    reply = stalls(says(words, chunks=60), 0.6)
+    async with ChatSimulator(reply) as server, talk(server, columns=60) as screen:
+        await screen.shows(PROMPT)
+        screen.type("many words\r")
+        before = await screen.shows("word14")
+        await server.stalled.wait()
+        screen.resize(40, 40)
+        screen.press_ctrl_c()
+        await screen.shows("stopped")
+        await screen.shows(PROMPT)
+        screen.press_ctrl_c()
+        assert await screen.ends() == 130
+    assert "word0 word1 word2" in before
+
+
+async def test_what_a_model_says_cannot_work_the_terminal(talk):
+    evil = "\x1b[2J\x1b]52;c;ZXZpbA==\x07 \x9b31m a\u202eb c\u200bd &#x1b;[8m ![x](https://evil.example/?q=1)"
+    script = (
+        calls(("web_search", {"query": "\x1b]0;title\x07 \u202equery"})),
+        says(f"Look: {evil} end", chunks=9),
+    )
+    async with ChatSimulator(*script) as server, talk(server, "-q", "hi") as screen:
+        await screen.shows("end$")
+        assert await screen.ends() == 0
+    for wrong in ("\x1b[2J", "\x1b]", "\x9b", "\u202e", "\u200b", "\x07", "\x1b[8m"):
+        assert wrong not in screen.raw
+    for right in (
+        "\\u001b[2J",
+        "\\u001b]52;c;ZXZpbA==\\u0007",
+        "a\\u202eb",
+        "c\\u200bd",
+        "(picture: x, evil.example)",
+    ):
+        assert right in re.sub(r"\s+", " ", screen.text).replace("\n", " ")
+
+
+@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+async def test_a_terminal_without_attributes_is_sent_none(talk, variables):
+    script = (calls(("web_search", {"query": "x"})), says("It is **bold**.\n"))
+    async with ChatSimulator(*script) as server, talk(server, "-q", "hi", columns=40, **variables) as screen:
+        shown = await screen.shows("bold")
+        assert await screen.ends() == 0
+    assert "It is **bold**." in shown
+    assert "\x1b" not in screen.raw
+
+
+async def test_a_file_is_attached_and_thoughts_are_folded(talk, hermes):
+    (hermes.home.parent / "notes.md").write_text("Remember the milk.")
+    script = (
+        calls(("web_search", {"query": "milk"}), reasoning_content="let me see the milk"),
+        says("Noted."),
+    )
+    async with ChatSimulator(*script) as server, talk(server) as screen:
+        await screen.shows(PROMPT)
+        screen.type("what is in @no\t")
+        await screen.shows("@notes.md$")
+        screen.type(" then?\r")
+        await screen.shows(r"· with `notes\.md`\n· thought for 0 s\n· web_search milk: .*\nNoted\.[\s\S]*^>$")
+        screen.type("/reasoning\r")
+        await screen.shows(r"^let me see the milk$")
+        screen.type("see @missing/file.md\r")
+        await screen.shows("error: there is no file `missing/file.md`")
+        screen.type("\x04")
+        assert await screen.ends() == 0
+    asked = server.bodies[0]["messages"][-1]["content"]
+    assert asked.startswith("what is in @notes.md then?\n\n`notes.md`:\n\n```\nRemember the milk.\n```")
+    assert len(server.bodies) == 2
+
+
+async def test_hermes_alone_holds_a_conversation(hermes):
+    env = hermes.environment(NO_COLOR="1")
+    async with Screen(env=env, cwd=hermes.home.parent) as screen:
+        await screen.shows(PROMPT)
+        screen.type("\x04")
+        assert await screen.ends() == 0
+
+
+async def test_hermes_alone_in_a_pipe_answers_what_it_is_given_and_else_helps(hermes):
+    asked = await hermes(stdin=b"What is scout?")
+    assert asked.code == 0
+    assert "scout" in asked.out
+    assert "[1]" in asked.out
+    helped = await hermes()
+    assert (helped.code, helped.out[:13]) == (0, "Usage: hermes")
