@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -150,6 +150,9 @@ def redacted(value: T, redact: Redactor, kind: type[T]) -> T:
 Lend = Callable[..., AbstractContextManager[None]]
 """Lends the run to plugins for a while; told where its events go, as `emit`, and who counts, as `spend`."""
 
+Prepare = Callable[[Emit], Awaitable[None]]
+"""Gets ready for a question, and says what does not work."""
+
 
 class Dialogue:
     """A conversation that can be asked again and again; `is_new` where its session is not begun."""
@@ -163,12 +166,14 @@ class Dialogue:
         *,
         is_new: bool,
         lend: Lend = lambda **_: nullcontext(),
+        prepare: Prepare | None = None,
     ) -> None:
         self._session = session
         self._conversation = conversation
         self._means = means
         self._journal = journal
         self._is_new = is_new
+        self._prepare = prepare
         self.lend = lend
 
     @property
@@ -192,6 +197,8 @@ class Dialogue:
         if images and not endpoint.provider.sees:
             self._noting(emit)(_unseen(endpoint))
         try:
+            if self._prepare is not None:
+                await self._prepare(self._noting(emit))
             answer = await turn.answer(question, tuple(images))
         except HermesError as error:
             await self._finish(emit, "failed", Failed(error, turn.partial()))

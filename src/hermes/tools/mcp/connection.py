@@ -12,12 +12,12 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CONNECTION_CLOSED, Implementation
 
-from hermes import __version__
 from hermes.errors import ToolError
 from hermes.protocols import ToolResult
 from hermes.protocols import progress as said_to
 from hermes.tools.mcp import stdio
-from hermes.tools.mcp.listing import Listing, plain, read
+from hermes.tools.mcp.listing import Listing
+from hermes.tools.mcp.reading import plain, read
 from hermes.tools.mcp.results import as_result
 from hermes.tools.mcp.spec import Spec
 
@@ -97,7 +97,8 @@ class Connection:
     async def _hold(self) -> None:
         try:
             async with AsyncExitStack() as stack:
-                client = Client(await self._transport(stack), client_info=_US)
+                us = Implementation(name="hermes", version=self._spec.version)
+                client = Client(await self._transport(stack), client_info=us)
                 await stack.enter_async_context(client)
                 self._ready.set_result(client)
                 await self._leave.wait()
@@ -134,9 +135,6 @@ class Connection:
     def _failure(self, words: str) -> ToolError:
         more = f"; what it printed is in `{self._log}`" if self._spec.command else ""
         return ToolError(f"the MCP server `{self._spec.name}` failed: {words}{more}")
-
-
-_US = Implementation(name="hermes", version=__version__)
 
 
 def _open_log(path: str) -> IO[bytes]:

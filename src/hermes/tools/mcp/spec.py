@@ -1,5 +1,6 @@
 """A server as the settings name it."""
 
+import shlex
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -23,6 +24,9 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     headers: Callable[[], Mapping[str, str]] = dict
     """The headers that its address gets; the same."""
 
+    version: str = ""
+    """Ours, as the server is told."""
+
     @property
     def toolset(self) -> str:
         return f"{PREFIX}{self.name}"
@@ -30,4 +34,4 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def who(self) -> str:
         """What a consent is given to: the program with its arguments, or the address."""
-        return self.url or " ".join((self.command, *self.args))
+        return self.url or shlex.join((self.command, *self.args))
