@@ -123,7 +123,7 @@ class Runtime:
         return own if self.mcp is None else self.mcp.offered(own)
 
     def known(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """The names without the toolsets of MCP servers that bring nothing, such as those nobody agreed to."""
+        """The names without the toolsets of MCP servers that bring no tool, such as new ones."""
         return tuple(wanted) if self.mcp is None else self.mcp.known(wanted)
 
     def store(self) -> Store:
