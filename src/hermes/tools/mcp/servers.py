@@ -38,9 +38,14 @@ class Server:
         self._one_at_a_time = asyncio.Lock()
 
     @property
+    def kept(self) -> Pin | None:
+        """What was agreed to for good under this name, be it of another program or address."""
+        return self._pins.get(self.spec.name)
+
+    @property
     def pin(self) -> Pin | None:
         """What was agreed to of this very program or address: in this run, or for good."""
-        pin = self._agreed or self._pins.get(self.spec.name)
+        pin = self._agreed or self.kept
         return pin if pin is not None and pin.who == self.spec.who else None
 
     def tools(self) -> tuple[ListedTool, ...]:
@@ -113,7 +118,7 @@ class Server:
         return listing
 
     async def _is_agreed(self, listing: Listing) -> bool:
-        if not await self._consent(self.spec, listing, self._pins.get(self.spec.name)):
+        if not await self._consent(self.spec, listing, self.kept):
             return False
         self._agreed = self._pins.made(self.spec.who, listing)
         return True
