@@ -193,9 +193,7 @@ def _servers(value: object) -> McpServers:
         raise ValueError(f"settings by server ({str(error).partition(' - at')[0].lower()})") from None
     for name, server in servers.items():
         if not _SERVER_NAME.fullmatch(name):
-            raise ValueError(
-                f"settings by server (`{_cut(name)}` has not only letters, figures, `-` and `_`)"
-            )
+            raise ValueError(f"settings by server (`{_cut(name)}` is no name of letters, figures, `-`, `_`)")
         if bool(server.command) == bool(server.url):
             raise ValueError(f"settings by server (`{name}` needs either a `command` or a `url`)")
     return servers

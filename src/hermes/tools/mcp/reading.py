@@ -1,7 +1,6 @@
 """What a server offers, made harmless: the words of a stranger that a model would read as ours."""
 
 import hashlib
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ LARGEST_SCHEMA = 20_000
 """Bytes of JSON."""
 
 _SELECTORS = range(0xE0100, 0xE01F0)
-_INVISIBLE = ("Cc", "Cf", "Cs", "Co")
+"""Marks that can be printed, that nobody sees, and that spell a text all the same."""
 _WORDS = ("description", "title", "$comment")
 """The keys of a schema that only a reader needs; all others are a contract."""
 
@@ -44,7 +43,7 @@ def plain(text: str, longest: int) -> str:
 
 
 def _is_seen(letter: str) -> bool:
-    return unicodedata.category(letter) not in _INVISIBLE and ord(letter) not in _SELECTORS
+    return letter.isprintable() and ord(letter) not in _SELECTORS
 
 
 def _digest(offered: Sequence[Mapping[str, Any]]) -> str:
@@ -70,7 +69,7 @@ def _hides(value: object) -> bool:
     """Whether a part of a schema that cannot be rewritten holds what nobody can see."""
     match value:
         case str():
-            return not all(_is_seen(letter) or letter in "\n\t" for letter in value)
+            return not all(_is_seen(letter) or letter.isspace() for letter in value)
         case Mapping():
             kept = (inner for key, inner in value.items() if not _is_for_readers(key, inner))
             return any(map(_hides, value)) or any(map(_hides, kept))
