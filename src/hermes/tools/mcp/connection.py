@@ -1,6 +1,7 @@
 """A live session with a server, through the SDK. One task of its own holds it from beginning to end."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
@@ -11,6 +12,7 @@ import httpx2
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CONNECTION_CLOSED, Implementation
+from pydantic import ValidationError
 
 from hermes.errors import ToolError
 from hermes.protocols import ToolResult
@@ -25,21 +27,26 @@ LONGEST_REASON = 300
 LARGEST_LOG = 1 << 20
 MOST_PAGES = 50
 LARGEST_EVENT = 16 << 20
-INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
-"""What a program gets of our environment; everything else has to be named in its `env`."""
 
 _FAULTS = (OSError, ValueError, RuntimeError, MCPError, httpx2.HTTPError, anyio.ClosedResourceError,
            anyio.BrokenResourceError, anyio.EndOfStream, ExceptionGroup)  # fmt: skip
 """What the SDK and what it stands on raise for a server that is not as it should be."""
 
+# What the SDK has to say is told as an error, and never printed beside it.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
+
 
 class Connection:
     """A session that is open until `close`. `is_lost` says that the server is gone."""
 
-    def __init__(self, spec: Spec, environ: Mapping[str, str], log: str) -> None:
+    def __init__(
+        self, spec: Spec, environment: Mapping[str, str], headers: Mapping[str, str], log: str
+    ) -> None:
         self._spec = spec
-        self._environ = environ
+        self._environment = environment
+        self._headers = headers
         self._log = log
+        self._status = 0
         self._leave = asyncio.Event()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._holder = asyncio.create_task(self._hold())
@@ -103,23 +110,32 @@ class Connection:
                 self._ready.set_result(client)
                 await self._leave.wait()
         except _FAULTS as error:
-            if not self._ready.done():
-                self._ready.set_exception(error)
-                self._ready.exception()  # who opens it sees it, if anybody still does
+            self._give_up(error)
         finally:
             self.is_lost = True
-            self._ready.cancel()
+            self._give_up(ConnectionError("it ended before it answered"))
+
+    def _give_up(self, error: BaseException) -> None:
+        if not self._ready.done():
+            self._ready.set_exception(error)
+            self._ready.exception()  # who opens it sees it, if anybody still does
 
     async def _transport(self, stack: AsyncExitStack) -> Any:
         spec = self._spec
         if spec.command:
-            inherited = {name: self._environ[name] for name in INHERITED if name in self._environ}
             log = stack.enter_context(_open_log(self._log))
-            return stdio.started(spec.command, spec.args, {**inherited, **spec.environment()}, log)
-        limit = httpx2.Timeout(spec.timeout)
-        web = httpx2.AsyncClient(headers=spec.headers(), timeout=limit, trust_env=False)
+            return stdio.started(spec.command, spec.args, self._environment, log)
+        web = httpx2.AsyncClient(
+            headers=self._headers,
+            timeout=httpx2.Timeout(spec.timeout),
+            trust_env=False,
+            event_hooks={"response": [self._note]},
+        )
         await stack.enter_async_context(web)
         return streamable_http_client(spec.url, http_client=web, max_sse_event_size=LARGEST_EVENT)
+
+    async def _note(self, response: httpx2.Response) -> None:
+        self._status = response.status_code
 
     async def _list(self, client: Client) -> Listing:
         offered: list[Mapping[str, Any]] = []
@@ -134,6 +150,8 @@ class Connection:
 
     def _failure(self, words: str) -> ToolError:
         more = f"; what it printed is in `{self._log}`" if self._spec.command else ""
+        if self._status >= 400:
+            more = f" (status {self._status}); it is sent `mcp.servers.{self._spec.name}.headers`"
         return ToolError(f"the MCP server `{self._spec.name}` failed: {words}{more}")
 
 
@@ -155,6 +173,10 @@ def _leaves(error: BaseException) -> Iterator[str]:
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
             yield from _leaves(inner)
+    elif isinstance(error, ValidationError):
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        yield f"its answer breaks the protocol at `{place}`: {first['msg']}"
     elif isinstance(error, FileNotFoundError) and error.filename:
         yield f"`{error.filename}` is not there"
     else:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hermes.tools.mcp.connection import Connection
 
 PACKAGE = "mcp"
+INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
+"""What a program gets of our environment; everything else has to be named in its `env`."""
 
 Consent = Callable[[Spec, Listing, Pin | None], Awaitable[bool]]
 """Asks a person whether a server may be used as it is now; beside it stands what was agreed to before."""
@@ -31,7 +33,7 @@ class Server:
         self.spec = spec
         self._pins = pins
         self._consent = consent
-        self._environ = environ
+        self._environ = {name: environ[name] for name in INHERITED if name in environ}
         self._log = log
         self._agreed: Pin | None = None
         self._connection: Connection | None = None
@@ -110,8 +112,10 @@ class Server:
                 hint='run `pip install "hermes[mcp]"`',
             )
         await self.close()
+        environment = {**self._environ, **self.spec.environment()}
+        headers = self.spec.headers()
         connection: Connection = discover.module("hermes.tools.mcp.connection").Connection(
-            self.spec, self._environ, self._log
+            self.spec, environment, headers, self._log
         )
         listing = await connection.open()
         self._connection = connection

@@ -103,16 +103,15 @@ async def _say(
 
 async def _end(process: asyncio.subprocess.Process) -> None:
     """Let it end by itself, then tell it to, then end it with all that it started."""
-    if process.stdin is not None:
-        process.stdin.close()
+    # Not `close`: it would wait until what was said is read, and a program that hangs reads nothing.
+    if process.stdin is not None and not process.stdin.is_closing():
+        process.stdin.transport.abort()
     try:
         if not await _ended(process):
             _signal(process, signal.SIGTERM)
             await _ended(process)
     finally:
         _signal(process, signal.SIGKILL)
-        if process.stdin is not None:
-            process.stdin.transport.abort()
     await process.wait()
 
 
