@@ -78,6 +78,6 @@ def error_response(error: HermesError, redact: Callable[[str], str] = str) -> Re
 
 
 def json_response(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A value as JSON."""
-    body = msgspec.json.encode(value)
+    """A value as JSON; bytes are JSON already."""
+    body = value if isinstance(value, bytes) else msgspec.json.encode(value)
     return Response(body, status_code=status, headers=headers, media_type="application/json")
