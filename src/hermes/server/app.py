@@ -17,7 +17,9 @@ from hermes.errors import HermesError, RequestFault
 from hermes.server import tokens as token_file
 from hermes.server.endpoint import Endpoint, Handler
 from hermes.server.faults import error_response
+from hermes.server.idempotency import Idempotent
 from hermes.server.limits import RateLimit
+from hermes.server.metrics import PATH, Measured
 from hermes.server.security import LOOPBACK, Gate
 from hermes.server.services import Services
 
@@ -43,9 +45,10 @@ def assemble(services: Services, found: Sequence[Endpoint] | None = None) -> ASG
         exception_handlers={HTTPException: _unrouted, Exception: _broken},
         lifespan=lambda _app: _running(served, services),
     )
+    inner.state.endpoints = served
     settings = services.settings
-    return Gate(
-        inner,
+    gate = Gate(
+        Idempotent(inner, services.clock),
         hosts=(*LOOPBACK, *settings.allow_hosts),
         tokens=services.tokens,
         is_open=_is_open(served),
@@ -55,13 +58,14 @@ def assemble(services: Services, found: Sequence[Endpoint] | None = None) -> ASG
         redact=services.redact,
         refused=services.metrics.rejected,
     )
+    return Measured(gate, services.metrics, services.clock)
 
 
 def _routes(endpoint: Endpoint, services: Services) -> list[Route]:
     if endpoint.app is not None:
         return [Route(endpoint.path, _Whole(endpoint.app(services)))]
     return [
-        Route(endpoint.path, _handler(operation.handle, services), methods=[method])
+        Route(endpoint.path, _handler(endpoint.path, operation.handle, services), methods=[method])
         for method, operation in endpoint.methods.items()
     ]
 
@@ -76,8 +80,9 @@ class _Whole:
         await self._app(scope, receive, send)
 
 
-def _handler(handle: Handler, services: Services) -> "Callable[[Request], object]":
+def _handler(path: str, handle: Handler, services: Services) -> Callable[[Request], object]:
     async def answer(request: Request) -> Response:
+        request.scope[PATH] = path
         try:
             return await handle(request, services)
         except HermesError as error:

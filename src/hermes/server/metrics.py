@@ -1,11 +1,17 @@
 """Figures of the running server, in Prometheus' text format."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hermes.events import Answer
 
 BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+
+PATH = "hermes.path"
+"""Where a scope has the path as its endpoint declares it."""
+_METHODS = ("GET", "HEAD", "POST", "DELETE")
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -83,3 +89,30 @@ def _counter(name: str, help: str, counts: Mapping[Labels, int]) -> Iterator[str
 def _single(name: str, kind: str, help: str, value: float) -> Iterator[str]:
     yield from _head(name, kind, help)
     yield f"{name} {value}"
+
+
+class Measured:
+    """An application whose requests are counted and timed, streams to their end."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, clock: Callable[[], float]) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = self._clock(), 0
+
+        async def note(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note)
+        finally:
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            self._metrics.request(scope.get(PATH, "other"), method, status, self._clock() - began)

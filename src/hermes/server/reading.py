@@ -4,11 +4,26 @@ from typing import Any, TypeVar
 
 import msgspec
 from starlette.requests import Request
+from starlette.types import Message, Receive
 
 from hermes.errors import RequestFault
 from hermes.messages import Image
 
 T = TypeVar("T")
+
+
+def once_more(message: Message, receive: Receive) -> Receive:
+    """A way to receive what was received already, and then whatever else the caller does."""
+    unread = True
+
+    async def replay() -> Message:
+        nonlocal unread
+        if unread:
+            unread = False
+            return message
+        return await receive()
+
+    return replay
 
 
 async def read_json(request: Request, kind: type[T]) -> T:

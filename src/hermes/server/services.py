@@ -17,11 +17,13 @@ from hermes.server.holding import Holding
 from hermes.server.limits import Room
 from hermes.server.metrics import Metrics
 from hermes.server.pending import Pending
+from hermes.server.responses.kept import KeptResponses
 from hermes.server.runs import Run, Runs
 from hermes.server.sources import Seen
 from hermes.server.streams import stopped_when_left
 from hermes.server.tokens import Tokens
 
+_DAY = 24 * 3600.0
 _LOOK_AGAIN = 30.0
 """Seconds after which model servers on this machine are looked for again."""
 
@@ -53,6 +55,9 @@ class Services:
         self.runs = Runs()
         self.metrics = Metrics()
         self.pending = Pending(clock)
+        self.responses = KeptResponses(
+            os.path.join(config.home, "responses.db"), self.settings.keep_days * _DAY, self.redact, now
+        )
         self._looked: dict[str, float] = {}
 
     def holding(self) -> Holding:
@@ -113,4 +118,5 @@ class Services:
 
     async def close(self) -> None:
         await self.runs.drain(0)
+        self.responses.close()
         await self.runtime.__aexit__()

@@ -31,7 +31,7 @@ class Format(Protocol):
 
     def news(self, batch: list[News]) -> bytes: ...
 
-    def end(self, answer: Answer, seen: Seen) -> bytes: ...
+    async def end(self, answer: Answer, seen: Seen) -> bytes: ...
 
     def failed(self, error: HermesError) -> bytes: ...
 
@@ -65,7 +65,7 @@ class EventStream(Response):
 
     async def _ending(self) -> bytes:
         try:
-            return self._format.end(await self._run.answer(), self._run.seen)
+            return await self._format.end(await self._run.answer(), self._run.seen)
         except HermesError as error:
             return self._format.failed(error)
 

@@ -222,7 +222,7 @@ class ChatStream:
         self._said.append(text)
         return self._words + msgspec.json.encode(text) + b"}" + self._after
 
-    def end(self, answer: Answer, seen: Seen) -> bytes:
+    async def end(self, answer: Answer, seen: Seen) -> bytes:
         last = self._content(self._holding.rest())
         if not self._said:
             last = self._content(self._holding.clean(content(answer)))
