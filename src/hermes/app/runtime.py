@@ -40,6 +40,7 @@ from hermes.store import Session, Store, new_session_id
 from hermes.store.notebook import Notebook
 from hermes.tools.base import Tool
 from hermes.tools.toolbox import Toolbox, select
+from hermes.tools.web.narrowing import narrowed
 
 if TYPE_CHECKING:
     from hermes.app.mcp import Mcp
@@ -141,8 +142,9 @@ class Runtime:
         """A conversation on these terms: a new session, or the given one with its history."""
         endpoint = self.choose_model(terms.model).endpoint
         session = terms.session or _new_session(endpoint)
-        journal = Journal(self._open_store(), self.services.redact, self.services.notices)
-        box = self._toolbox(terms)
+        store = self._open_store() if terms.kept else None
+        journal = Journal(store, self.services.redact, self.services.notices)
+        box = Toolbox(self._select(terms), self.services)
         means = self._means(terms, endpoint, box)
         has_memory = any(tool.name == prompt.MEMORY for tool in means.tools.specs())
         facts = self.services.memory.facts() if has_memory else ()
@@ -159,6 +161,7 @@ class Runtime:
             means,
             journal,
             is_new=terms.session is None,
+            sources=terms.sources,
             lend=lend,
             prepare=self._introducing(terms, box),
         )
@@ -189,14 +192,21 @@ class Runtime:
             verify_nudges=settings.max_verify_nudges,
             window=self._window,
             effort=terms.effort or self.config.model.effort,
-            temperature=self.config.model.temperature,
+            temperature=self.config.model.temperature if terms.temperature is None else terms.temperature,
+            max_output_tokens=terms.max_output_tokens,
+            theirs=terms.theirs,
+            first_choice=terms.first_choice,
         )
 
-    def _toolbox(self, terms: Terms) -> Toolbox:
-        return Toolbox(select(self.known(self._wanted(terms)), self.added_tools()), self.services)
+    def _select(self, terms: Terms) -> tuple[Tool, ...]:
+        """The tools to offer, but for those that whoever asks brings under the same name."""
+        theirs = {tool.name for tool in terms.theirs}
+        offered = select(self.known(self._wanted(terms)), self.added_tools())
+        ours = (tool for tool in offered if tool.spec.name not in theirs)
+        return tuple(narrowed(tool, terms.narrowed) for tool in ours)
 
     def _wanted(self, terms: Terms) -> tuple[str, ...]:
-        """The tools to offer: as the terms say, or as the settings say and whatever was brought."""
+        """What the terms say, or what the settings say and whatever was brought."""
         return self.offered(self.config.agent.tools) if terms.tools is None else terms.tools
 
     def _introducing(self, terms: Terms, box: Toolbox) -> Prepare | None:

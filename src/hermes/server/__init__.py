@@ -28,5 +28,6 @@ def create_app(config: Config, *, token_file: str = "") -> "ASGIApp":
     """
     if not discover.is_installed("starlette"):
         raise NotConfigured("the server is not installed", hint='run `pip install "hermes[server]"`')
-    app: ASGIApp = discover.module("hermes.server.app").create(config, token_file)
+    home = discover.module("hermes.server.app")
+    app: ASGIApp = home.assemble(home.open_services(config, token_file))
     return app
