@@ -1,7 +1,7 @@
 """The server on loopback, in the test's own loop.
 
-async with serving(config) as server:
-    ...                         # server.url, server.token, server.services, server.headers
+    async with serving(config) as server:
+        ...                         # server.url, server.token, server.services, server.headers
 """
 
 import asyncio

@@ -14,15 +14,9 @@ def client(server):
 
 
 async def test_smoke(tmp_path):
-    script = (
-        calls(("web_search", {"query": "scout", "limit": 2}), text="Let me see."),
-        says("It is a model. [1]"),
-    )
+    script = calls(("web_search", {"query": "scout", "limit": 2}), text="Let me see."), says("It is a model. [1]")
     async with ChatSimulator(*script) as model:
-        async with (
-            serving(settings(tmp_path, CUSTOM_BASE_URL=model.base_url)) as server,
-            client(server) as ask,
-        ):
+        async with serving(settings(tmp_path, CUSTOM_BASE_URL=model.base_url)) as server, client(server) as ask:
             answer = await ask.chat.completions.create(
                 model="custom/m", messages=[{"role": "user", "content": "what is scout?"}]
             )
@@ -33,7 +27,5 @@ async def test_smoke(tmp_path):
             async for chunk in stream:
                 print(chunk.model_dump_json())
             with pytest.raises(openai.NotFoundError) as e:
-                await ask.chat.completions.create(
-                    model="nonsense/m", messages=[{"role": "user", "content": "x"}]
-                )
+                await ask.chat.completions.create(model="nonsense/m", messages=[{"role": "user", "content": "x"}])
             print(e.value)

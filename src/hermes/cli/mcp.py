@@ -68,9 +68,8 @@ def _serve_http(host: str, port: int) -> None:
         )
     config = read_settings()
     path = os.path.join(config.home, tokens.FILE)
-    known, _ = tokens.read_or_make(path)
     app = discover.module("hermes.server.app")
-    services = discover.module("hermes.server.services").Services(config, known)
+    services = app.open_services(config, path)
     running = discover.module("hermes.server.running")
     listening = running.bind(host, port)
     shown = f"[{host}]" if ":" in host else host
@@ -79,8 +78,10 @@ def _serve_http(host: str, port: int) -> None:
         f"clients send `Authorization: Bearer TOKEN` with the token in `{path}`"
     )
     endpoint = discover.load("hermes.server.endpoints", "mcp", "endpoint").ENDPOINT
-    served = running.server(app.assemble(services, [endpoint]), drain=config.server.drain_seconds)
-    run_in_loop(served.serve(sockets=[listening]))
+    served = app.assemble(services, [endpoint])
+    run_in_loop(
+        running.server(served, services.runs, drain=config.server.drain_seconds).serve(sockets=[listening])
+    )
 
 
 def _serve_stdio() -> None:
