@@ -6,6 +6,8 @@ import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+import msgspec
+
 from hermes import __version__
 from hermes.agent.approvals import Approvals
 from hermes.agent.send import Emit
@@ -21,10 +23,20 @@ from hermes.tools.mcp.servers import Server, as_tools
 from hermes.tools.mcp.spec import Spec
 from hermes.tools.toolbox import ALL, NONE, Toolbox, toolsets
 
+LOOKED_WITHIN = 10.0
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 Asking = Callable[[Callable[[str], None]], Approvals]
 """Makes who asks a person; what is given keeps an answer for good."""
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """How a server is, and how to mend what is wrong with it."""
+
+    name: str
+    detail: str
+    is_well: bool = True
+    fix: str | None = None
 
 
 class Mcp:
@@ -87,6 +99,10 @@ class Mcp:
                 problem, hint = str(error), error.hint or f"try it with `hermes mcp trust {name}`"
             emit(Notice(f"the tools of the MCP server `{name}` are not offered: {problem}", hint))
 
+    async def standings(self, *, live: bool) -> "list[Standing]":
+        """How each server is; with `live`, those that were agreed to are asked what they offer now."""
+        return await asyncio.gather(*(_standing(server, live) for server in self.servers.values()))
+
     async def close(self) -> None:
         await asyncio.gather(*(server.close() for server in self.servers.values()))
 
@@ -139,6 +155,24 @@ class Mcp:
 
     def _log(self, name: str) -> str:
         return os.path.join(self._config.home, "logs", f"mcp-{name}.log")
+
+
+async def _standing(server: Server, live: bool) -> Standing:
+    name, pin = server.spec.name, server.pin
+    look = f"look at its tools with `hermes mcp trust {name}`"
+    if pin is None:
+        return Standing(name, telling.why(server.spec, server.kept), False, look)
+    if live:
+        try:
+            async with asyncio.timeout(LOOKED_WITHIN):
+                listing = await server.look()
+        except TimeoutError:
+            return Standing(name, f"it gave no answer within {LOOKED_WITHIN:g} seconds", False)
+        except (ToolError, ConfigError) as error:
+            return Standing(name, str(error), False, error.hint)
+        if listing.digest != pin.digest:
+            return Standing(name, telling.why(server.spec, pin), False, look)
+    return Standing(name, f"{len(server.tools())} tools are offered")
 
 
 _HOW_TO_ADD = "name one in config.yaml: `mcp.servers.NAME` with a `command` or a `url`"

@@ -5,6 +5,7 @@ import platform
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Literal
 
 import click
@@ -77,6 +78,7 @@ async def _examine(offline: bool) -> list[Row]:
             ("documents", _documents),
             ("sessions", _sessions),
             ("lessons", _lessons),
+            ("MCP servers", partial(_mcp, live=not offline)),
         ]
         if not offline:
             checks.append(("model server", _server))
@@ -236,6 +238,17 @@ async def _sessions(runtime: Runtime) -> Row:
 async def _lessons(runtime: Runtime) -> Row:
     learned = "; ".join(map(str, Lessons(runtime.notebook).all()))
     return Row("lessons", "ok", learned or "none: no model refused a part of a request in the last week")
+
+
+async def _mcp(runtime: Runtime, *, live: bool) -> Row:
+    """Whether the tools of MCP servers can be offered."""
+    if runtime.mcp is None:
+        return Row("MCP servers", "ok", "none: `mcp.servers` names those whose tools are offered")
+    standings = await runtime.mcp.standings(live=live)
+    detail = "; ".join(f"{standing.name}: {standing.detail}" for standing in standings)
+    fixes = dict.fromkeys(standing.fix for standing in standings if standing.fix)
+    is_well = all(standing.is_well for standing in standings)
+    return Row("MCP servers", "ok" if is_well else "warning", detail, "; ".join(fixes) or None)
 
 
 async def _server(runtime: Runtime) -> Row:
