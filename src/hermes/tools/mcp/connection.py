@@ -128,7 +128,6 @@ class Connection:
         web = httpx2.AsyncClient(
             headers=self._headers,
             timeout=httpx2.Timeout(spec.timeout),
-            trust_env=False,
             event_hooks={"response": [self._note]},
         )
         await stack.enter_async_context(web)
