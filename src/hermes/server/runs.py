@@ -36,9 +36,9 @@ class Run:
         self._task.add_done_callback(lambda _task: self._news.set())
 
     async def begin(self) -> None:
-        """Wait for the first news. A run that fails before raises its error."""
+        """Wait for the first news. A run that fails before it said anything raises its error."""
         await _either(self._news.wait(), BEGIN_SECONDS)
-        if self._task.done():
+        if self._task.done() and not self._waiting:
             await self.answer()
 
     async def batches(self) -> AsyncIterator[list[News]]:
