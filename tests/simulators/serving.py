@@ -1,7 +1,7 @@
 """The server on loopback, in the test's own loop, and the official client for it.
 
-    async with serving(settings(tmp_path)) as server, client(server) as ask:
-        ...                         # server.url, server.port, server.headers, server.services
+async with serving(settings(tmp_path)) as server, client(server) as ask:
+    ...                         # server.url, server.port, server.headers, server.services
 """
 
 import asyncio
