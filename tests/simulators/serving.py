@@ -1,13 +1,15 @@
-"""The server on loopback, in the test's own loop.
+"""The server on loopback, in the test's own loop, and the official client for it.
 
-    async with serving(config) as server:
-        ...                         # server.url, server.token, server.services, server.headers
+async with serving(settings(tmp_path)) as server, client(server) as ask:
+    ...                         # server.url, server.port, server.headers, server.services
 """
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
+
+import openai
 
 from hermes.config import Config, load
 from hermes.server.app import assemble
@@ -24,7 +26,6 @@ class Serving(NamedTuple):
     services: Services
     uvicorn: Server
     ended: "asyncio.Future[None]"
-
     token: str = TOKEN
 
     @property
@@ -34,6 +35,10 @@ class Serving(NamedTuple):
 
 def settings(home: object, **variables: str) -> Config:
     return load({"HERMES_HOME": str(home), "HERMES_MODEL_LOCAL_SERVERS": "false", **variables})
+
+
+def client(server: Serving) -> openai.AsyncOpenAI:
+    return openai.AsyncOpenAI(base_url=f"{server.url}/v1", api_key=server.token, max_retries=0)
 
 
 @asynccontextmanager

@@ -24,6 +24,9 @@ from hermes.tools.mcp.spec import Spec
 from hermes.tools.toolbox import ALL, NONE, Toolbox, toolsets
 
 LOOKED_WITHIN = 10.0
+"""Seconds that a server has to say what it offers, where that is only looked at."""
+LONGEST_QUESTION = 4_000
+"""Characters that a person is shown in full; nobody agrees to words left out of the middle."""
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 Asking = Callable[[Callable[[str], None]], Approvals]
@@ -109,9 +112,15 @@ class Mcp:
     async def _consent(self, spec: Spec, listing: Listing, before: Pin | None) -> bool:
         if self._asking is None:
             return False
+        shown = telling.describe(spec, listing, before)
+        if len(shown) > LONGEST_QUESTION:
+            raise ToolError(
+                f"the tools of the MCP server `{spec.name}` take more words than a question can show; the user"
+                f" can look at them with `hermes mcp trust {spec.name}`"
+            )
         concern = Concern(
             kind="ask",
-            action=telling.describe(spec, listing, before),
+            action=shown,
             reason=telling.why(spec, before),
             rules=(f"mcp {spec.name} {listing.digest[:12]}",),
         )

@@ -72,16 +72,21 @@ def _serve_http(host: str, port: int) -> None:
     services = app.open_services(config, path)
     running = discover.module("hermes.server.running")
     listening = running.bind(host, port)
-    shown = f"[{host}]" if ":" in host else host
-    border().say(
-        f"speaking MCP at http://{shown}:{listening.getsockname()[1]}/mcp; stop with Ctrl-C\n"
-        f"clients send `Authorization: Bearer TOKEN` with the token in `{path}`"
-    )
+
+    def say_where() -> None:
+        border().say(
+            f"speaking MCP at {running.address(listening)}/mcp; stop with Ctrl-C\n"
+            f"clients send `Authorization: Bearer TOKEN` with the token in `{path}`"
+        )
+
     endpoint = discover.load("hermes.server.endpoints", "mcp", "endpoint").ENDPOINT
-    served = app.assemble(services, [endpoint])
-    run_in_loop(
-        running.server(served, services.runs, drain=config.server.drain_seconds).serve(sockets=[listening])
+    server = running.server(
+        app.assemble(services, [endpoint]),
+        services.runs,
+        drain=config.server.drain_seconds,
+        when_started=say_where,
     )
+    run_in_loop(server.serve(sockets=[listening]))
 
 
 def _serve_stdio() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
@@ -16,17 +16,25 @@ from hermes.server.runs import Runs
 _LONGER = 5
 """Seconds beyond the drain that connections have to end."""
 _BACKLOG = 2048
+Listening = socket.socket
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Server(uvicorn.Server):
     """Stops on SIGTERM and Ctrl-C: takes no more requests, and lets those that run come to their end."""
 
-    def __init__(self, config: uvicorn.Config, runs: Runs, drain: float) -> None:
+    def __init__(
+        self, config: uvicorn.Config, runs: Runs, drain: float, when_started: Callable[[], None]
+    ) -> None:
         super().__init__(config)
+        self._when_started = when_started
         self._runs = runs
         self._drain = drain
         self._draining: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._when_started()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -65,7 +73,15 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def server(app: ASGIApp, runs: Runs, *, drain: float) -> Server:
+def address(listening: socket.socket) -> str:
+    """Where a socket is reached, as a browser writes it."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def server(
+    app: ASGIApp, runs: Runs, *, drain: float, when_started: Callable[[], None] = lambda: None
+) -> Server:
     """A server for the application; `serve` runs it on sockets."""
     config = uvicorn.Config(
         app,
@@ -77,4 +93,4 @@ def server(app: ASGIApp, runs: Runs, *, drain: float) -> Server:
         server_header=False,
         timeout_graceful_shutdown=int(drain) + _LONGER,
     )
-    return Server(config, runs, drain)
+    return Server(config, runs, drain, when_started)

@@ -99,12 +99,9 @@ class Services:
 
     async def check_model(self, wanted: str) -> None:
         """Raise `RequestFault` when there is no such model, or nothing to reach it with."""
-        chooser = self.runtime.chooser
-        if self._looked.get(wanted, 0.0) + _LOOK_AGAIN < self.clock() or wanted not in self._looked:
-            self._looked = {wanted: self.clock()}
-            await chooser.look_around(wanted)
         try:
-            chooser.choose(wanted)
+            await self._look_around(wanted)
+            self.runtime.choose_model(wanted)
         except (UsageError, NotConfigured) as error:
             if not wanted:
                 raise
@@ -115,6 +112,13 @@ class Services:
                 param="model",
                 hint=f"`{OWN_MODEL}` is always there; `/v1/models` lists others",
             ) from None
+
+    async def _look_around(self, wanted: str) -> None:
+        """Find the model servers of this machine, now and then."""
+        now = self.clock()
+        if now - self._looked.get(wanted, now - 2 * _LOOK_AGAIN) > _LOOK_AGAIN:
+            self._looked = {wanted: now}
+            await self.runtime.chooser.look_around(wanted)
 
     async def close(self) -> None:
         await self.runs.drain(0)

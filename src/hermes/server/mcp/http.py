@@ -26,13 +26,7 @@ class Late:
         self._ready: asyncio.Future[Any] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not discover.is_installed(PACKAGE):
-            fault = RequestFault(
-                "MCP is not installed here",
-                status=501,
-                code="not_installed",
-                hint='run `pip install "hermes[mcp]"`',
-            )
+        if (fault := _refusal(scope["method"])) is not None:
             await error_response(fault)(scope, receive, send)
             return
         app = await asyncio.shield(self._app())
@@ -57,6 +51,20 @@ class Late:
         self._leave.set()
         if self._begun is not None:
             await asyncio.wait([self._begun])
+
+
+def _refusal(method: str) -> RequestFault | None:
+    if not discover.is_installed(PACKAGE):
+        return RequestFault(
+            "MCP is not installed here",
+            status=501,
+            code="not_installed",
+            hint='run `pip install "hermes[mcp]"`',
+        )
+    if method == "GET":
+        # An old client would listen here for what is never said, and keep the server from its end.
+        return RequestFault("nothing is said here unasked", status=405, code="method_not_allowed")
+    return None
 
 
 _made: "WeakKeyDictionary[Services, Late]" = WeakKeyDictionary()

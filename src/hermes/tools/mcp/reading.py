@@ -11,7 +11,7 @@ from hermes.tools.mcp.listing import ListedTool, Listing
 
 MOST_TOOLS = 128
 LONGEST_NAME = 128
-LONGEST_DESCRIPTION = 2_000
+LONGEST_DESCRIPTION = 4_000
 LARGEST_SCHEMA = 20_000
 """Bytes of JSON."""
 
