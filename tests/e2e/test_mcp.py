@@ -4,10 +4,12 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import signal
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx2
 import pytest
@@ -16,8 +18,20 @@ from mcp.client.streamable_http import streamable_http_client
 
 from hermes import discover
 from hermes.cli._shell import run
+from hermes.tools.mcp.pins import Pins
+from hermes.tools.mcp.reading import read
 from simulators import mcp_program
 from simulators.chat_completions import ChatSimulator, calls, says
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    def json(self):
+        return json.loads(self.out)
+
 
 ECHO = {"name": "echo", "description": "Say it again.", "inputSchema": {"type": "object", "properties": {}}}
 
@@ -35,6 +49,13 @@ def program(hermes, tmp_path):
 def names(hermes, **servers):
     hermes.home.mkdir(exist_ok=True)
     (hermes.home / "config.yaml").write_text(json.dumps({"mcp": {"servers": servers}}))
+
+
+def agree(hermes, folder):
+    """What `hermes mcp trust p --yes` leaves behind."""
+    who = shlex.join([sys.executable, mcp_program.__file__, str(folder)])
+    pins = Pins(str(hermes.home / "mcp"), time.time)
+    pins.put("p", pins.made(who, read(json.loads((folder / "tools.json").read_text()))))
 
 
 def starts(folder):
@@ -122,27 +143,40 @@ async def test_over_http_a_token_is_needed_and_sigterm_ends_it(hermes):
     assert b"Traceback" not in err
 
 
-async def test_a_person_looks_agrees_and_takes_it_back(hermes, program):
-    assert (await hermes("mcp", "list", "--json")).json()["servers"][0]["state"] == "new"
-    refused = await hermes("mcp", "trust", "p")
+@pytest.fixture
+def command(hermes, program, monkeypatch, capsys):
+    """Runs a command in this process; gives its exit code, what it printed and what it said."""
+    monkeypatch.setattr(os, "environ", hermes.environment())
+
+    def call(*arguments):
+        code = run(arguments)
+        return Outcome(code, *capsys.readouterr())
+
+    return call
+
+
+def test_a_person_looks_agrees_and_takes_it_back(program, command):
+    assert command("mcp", "list", "--json").json()["servers"][0]["state"] == "new"
+    refused = command("mcp", "trust", "p")
     assert refused.code == 2
     assert "hint: run `hermes mcp trust p --yes`" in refused.err
-    assert (await hermes("mcp", "trust", "p", "--yes")).code == 0
-    tools = {row["name"]: row for row in (await hermes("tools", "--json")).json()["tools"]}
+    assert command("mcp", "trust", "p", "--yes").code == 0
+    assert "mcp-p" in command("mcp", "list").out
+    tools = {row["name"]: row for row in command("tools", "--json").json()["tools"]}
     assert tools["p_echo"]["toolset"] == "mcp-p"
     assert tools["p_echo"]["offered"]
     (program / "tools.json").write_text(json.dumps([{**ECHO, "description": "Say it\u202e louder."}]))
-    checks = {row["check"]: row for row in (await hermes("doctor", "--json")).json()["checks"]}
+    checks = {row["check"]: row for row in command("doctor", "--json").json()["checks"]}
     assert checks["MCP servers"]["status"] == "warning"
     assert "hermes mcp trust p" in checks["MCP servers"]["fix"]
-    again = await hermes("mcp", "trust", "p", "--yes")
+    again = command("mcp", "trust", "p", "--yes")
     assert "changed: echo (changes): Say it louder." in again.out
     assert "gone: hang" in again.out
-    assert "as it was when you agreed" in (await hermes("mcp", "trust", "p")).err
-    assert (await hermes("mcp", "forget", "p")).code == 0
-    assert (await hermes("mcp", "forget", "p")).code == 1
-    for pid in starts(program):
-        assert await gone(pid)
+    assert "as it was when you agreed" in command("mcp", "trust", "p").err
+    assert "1 tools are offered" in command("doctor", "--offline").out
+    assert command("mcp", "forget", "p").code == 0
+    assert command("mcp", "forget", "p").code == 1
+    assert "nobody has agreed to the MCP server `p`" in command("tools").err
 
 
 async def test_at_a_terminal_new_tools_are_shown_and_asked_about(program, terminal):
@@ -158,12 +192,12 @@ async def test_at_a_terminal_new_tools_are_shown_and_asked_about(program, termin
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 async def test_no_program_outlives_us_however_we_end(hermes, program, number):
-    assert (await hermes("mcp", "trust", "p", "--yes")).code == 0
+    agree(hermes, program)
     async with ChatSimulator(calls(("p_hang", {})), says("done")) as model:
         process = await hermes.start("chat", "-q", "hang", "-m", "custom/m", CUSTOM_BASE_URL=model.base_url)
         process.stdin.close()
         async with asyncio.timeout(30):
-            while len(starts(program)) < 2:
+            while not starts(program):
                 await asyncio.sleep(0.02)
         await asyncio.sleep(0.2)
         process.send_signal(number)

@@ -113,6 +113,11 @@ async def gone(pid):
     return not is_alive(pid)
 
 
+def called(server, name, arguments):
+    """Call a tool as it was agreed to."""
+    return server.call(next(tool for tool in server.tools() if tool.name == name), arguments)
+
+
 def finished(events):
     return [event for event in events if isinstance(event, ToolFinished)]
 
@@ -244,10 +249,33 @@ async def test_tools_that_changed_are_asked_about_again(house, answer, is_kept):
 async def test_a_tool_that_is_another_now_is_not_called_with_what_was_meant_for_the_old_one(house):
     await house.trust()
     house.lists(CHANGED)
-    async with house.model(calls(("p_echo", {})), says("done"), person=Person("always")) as (_, ask):
-        result = finished(await ask())[0]
-    assert result.is_error
-    assert "a new conversation has it as it is now" in result.result
+    script = (calls(("p_echo", {})), calls(("p_echo", {"text": "again"})), says("done"))
+    async with house.model(*script, person=Person("always")) as (_, ask):
+        results = finished(await ask())
+    assert [result.is_error for result in results] == [True, True]
+    assert all("a new conversation has it as it is now" in result.result for result in results)
+
+
+async def test_a_question_that_is_broken_off_is_no_consent(house):
+    await house.trust()
+    house.lists(CHANGED)
+    asked, never = asyncio.Event(), asyncio.Event()
+
+    async def hesitate(_wanted):
+        asked.set()
+        await never.wait()
+
+    async with house.servers(hesitate) as mcp:
+        call = asyncio.ensure_future(called(mcp.server("p"), "echo", {}))
+        await asked.wait()
+        call.cancel()
+        await asyncio.wait([call])
+        asked.clear()
+        again = asyncio.ensure_future(called(mcp.server("p"), "echo", {}))
+        await asyncio.wait_for(asked.wait(), 10)
+        again.cancel()
+        await asyncio.wait([again])
+    assert all([await gone(start["pid"]) for start in house.starts()])
 
 
 async def test_another_program_under_the_same_name_is_new(house):
@@ -307,8 +335,8 @@ async def test_a_call_that_takes_too_long_is_cancelled_there_too(house):
     async with house.servers() as mcp:
         server = mcp.server("p")
         with pytest.raises(ToolError, match=r"`mcp.servers.p.timeout` allows it more"):
-            await server.call("hang", {})
-        assert (await server.call("echo", {})).text == "{}"
+            await called(server, "hang", {})
+        assert (await called(server, "echo", {})).text == "{}"
         assert (house.folder / "cancelled").exists()
         assert len(house.starts()) == 2
 
@@ -341,7 +369,7 @@ async def test_a_message_without_end_is_a_broken_server(house):
     await house.trust()
     async with house.servers() as mcp:
         with pytest.raises(ToolError, match="failed"):
-            await mcp.server("p").call("endless", {})
+            await called(mcp.server("p"), "endless", {})
     assert await gone(house.starts()[-1]["pid"])
 
 
@@ -349,8 +377,8 @@ async def test_what_is_no_text_is_told_of(house):
     house.lists(tool("picture"), tool("fails"))
     await house.trust()
     async with house.servers() as mcp:
-        text = (await mcp.server("p").call("picture", {})).text
-        assert (await mcp.server("p").call("fails", {})).is_error
+        text = (await called(mcp.server("p"), "picture", {})).text
+        assert (await called(mcp.server("p"), "fails", {})).is_error
     assert text == "[image of type image/png, not shown]\n\n[file:///a]\nheld\n\n[b: file:///b]"
 
 
@@ -368,7 +396,7 @@ async def test_nothing_that_a_server_started_outlives_it(house):
     async with house.servers(Person("once")) as mcp:
         server = mcp.server("p")
         await server.meet()
-        child = int((await server.call("child", {})).text)
+        child = int((await called(server, "child", {})).text)
         assert is_alive(child)
     assert await gone(child)
     assert await gone(house.starts()[0]["pid"])

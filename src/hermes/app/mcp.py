@@ -115,8 +115,8 @@ class Mcp:
         shown = telling.describe(spec, listing, before)
         if len(shown) > LONGEST_QUESTION:
             raise ToolError(
-                f"the tools of the MCP server `{spec.name}` take more words than a question can show; the user"
-                f" can look at them with `hermes mcp trust {spec.name}`"
+                f"the tools of the MCP server `{spec.name}` take more words than a question can show; "
+                f"the user can look at them with `hermes mcp trust {spec.name}`"
             )
         concern = Concern(
             kind="ask",

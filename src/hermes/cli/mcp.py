@@ -20,7 +20,6 @@ from hermes.cli._table import table
 from hermes.errors import NotConfigured, UsageError
 from hermes.server import tokens
 from hermes.tools.mcp import telling
-from hermes.tools.mcp.listing import Listing
 from hermes.tools.mcp.servers import Server
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -158,7 +157,7 @@ def trust(name: str, yes: bool) -> int:
     """Look at the tools of an MCP server as they are now, and agree to them or not."""
     mcp = _servers()
     server = mcp.server(name)
-    listing = run_in_loop(_look(server))
+    listing = run_in_loop(server.look())
     before = server.kept
     if before is not None and before.who == server.spec.who and before.digest == listing.digest:
         border().say(f"`{name}` is as it was when you agreed to it: {len(listing.tools)} tools")
@@ -192,10 +191,3 @@ def _servers() -> Mcp:
     config = read_settings()
     runtime = Runtime(config)
     return runtime.mcp or Mcp(config, {}, [], None)
-
-
-async def _look(server: Server) -> Listing:
-    try:
-        return await server.look()
-    finally:
-        await server.close()

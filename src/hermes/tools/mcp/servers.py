@@ -57,22 +57,25 @@ class Server:
 
     async def look(self) -> Listing:
         """What the server offers now; raises `ToolError` or `NotConfigured`. Nobody is asked."""
-        async with self._one_at_a_time:
-            return await self._open()
+        connection, listing = await self._open()
+        await connection.close()
+        return listing
 
     async def meet(self) -> bool:
         """See what the server offers, and have a person agree to it; False when nobody does."""
         async with self._one_at_a_time:
-            if self.pin is not None or await self._is_agreed(await self._open()):
-                return True
-            await self.close()
-            return False
+            return self.pin is not None or await self._begin()
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool, if the server still is what was agreed to. Raises `ToolError`."""
-        connection = await self._verified(tool)
+    async def call(self, tool: ListedTool, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call a tool, if it still is what was agreed to and what a model was told. Raises `ToolError`."""
+        connection = await self._verified()
+        if tool not in self.tools():
+            raise ToolError(
+                f"`{tool.name}` of the MCP server `{self.spec.name}` has changed; "
+                "a new conversation has it as it is now"
+            )
         try:
-            return await connection.call(tool, arguments)
+            return await connection.call(tool.name, arguments)
         finally:
             if connection.is_lost:
                 await self._drop(connection)
@@ -82,44 +85,43 @@ class Server:
         if connection is not None:
             await connection.close()
 
-    async def _verified(self, tool: str) -> "Connection":
+    async def _verified(self) -> "Connection":
         async with self._one_at_a_time:
-            if self._connection is None or self._connection.is_lost:
-                before = {listed.name: listed for listed in self.tools()}
-                listing = await self._open()
-                pin = self.pin
-                if (pin is None or pin.digest != listing.digest) and not await self._is_agreed(listing):
-                    await self.close()
-                    raise ToolError(
-                        f"the tools of the MCP server `{self.spec.name}` are not those that the user agreed"
-                        f" to, so nothing was called; the user can look at them with"
-                        f" `hermes mcp trust {self.spec.name}`"
-                    )
-                if before.get(tool) not in self.tools():
-                    raise ToolError(
-                        f"`{tool}` of the MCP server `{self.spec.name}` has changed; a new conversation has"
-                        " it as it is now"
-                    )
+            if (self._connection is None or self._connection.is_lost) and not await self._begin():
+                raise ToolError(
+                    f"the tools of the MCP server `{self.spec.name}` are not those that the user agreed to, "
+                    f"so nothing was called; the user can look at them with `hermes mcp trust {self.spec.name}`"
+                )
             if self._connection is None:
                 raise ToolError(f"the MCP server `{self.spec.name}` was closed")
             return self._connection
 
-    async def _open(self) -> Listing:
-        """A new session. Whoever calls this holds the lock."""
+    async def _begin(self) -> bool:
+        """Start a session that is kept if the server is what was agreed to, or if that is agreed to now."""
+        connection, listing = await self._open()
+        is_agreed = False
+        try:
+            pin = self.pin
+            is_agreed = (pin is not None and pin.digest == listing.digest) or await self._is_agreed(listing)
+        finally:
+            if not is_agreed:
+                await connection.close()
+        await self.close()
+        self._connection = connection if is_agreed else None
+        return is_agreed
+
+    async def _open(self) -> "tuple[Connection, Listing]":
         if not discover.is_installed(PACKAGE):
             raise NotConfigured(
                 f"the MCP server `{self.spec.name}` needs the package `{PACKAGE}`",
                 hint='run `pip install "hermes[mcp]"`',
             )
-        await self.close()
         environment = {**self._environ, **self.spec.environment()}
         headers = self.spec.headers()
         connection: Connection = discover.module("hermes.tools.mcp.connection").Connection(
             self.spec, environment, headers, self._log
         )
-        listing = await connection.open()
-        self._connection = connection
-        return listing
+        return connection, await connection.open()
 
     async def _is_agreed(self, listing: Listing) -> bool:
         if not await self._consent(self.spec, listing, self.kept):
@@ -147,7 +149,7 @@ def as_tools(servers: Sequence[Server], taken: Collection[str]) -> Iterator[Tool
 
 def _as_tool(server: Server, listed: ListedTool, name: str) -> Tool:
     async def run(_services: object, /, **arguments: Any) -> ToolResult:
-        return await server.call(listed.name, arguments)
+        return await server.call(listed, arguments)
 
     return Tool(
         spec=ToolSpec(name=name, description=listed.description, parameters=listed.parameters),
