@@ -94,8 +94,8 @@ def _serve_stdio() -> None:
     runtime = Runtime(read_settings())
     border().keep_stdout()
     wire = border().stdout
-    if wire is None:
-        raise UsageError("standard output is closed", hint="MCP needs it; or use `--http`")
+    if wire is None or sys.stdin is None:
+        raise UsageError("standard input or output is closed", hint="MCP needs both; or use `--http`")
     reading = os.dup(0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # no tool may read what a client says
     run_in_loop(_talk(runtime, reading, wire.fileno()))
@@ -106,7 +106,11 @@ async def _talk(runtime: Runtime, reading: int, writing: int) -> None:
     async with runtime:
         talk = asyncio.ensure_future(serve(runtime, reading, writing))
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, talk.cancel)
-        await asyncio.wait([talk])
+        try:
+            await asyncio.wait([talk])
+        finally:
+            talk.cancel()
+            await asyncio.wait([talk])
         if not talk.cancelled():
             talk.result()
 

@@ -1,6 +1,8 @@
 """One client, on two descriptors: a message in each line, and nothing else."""
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import partial
 
 import anyio
@@ -30,17 +32,23 @@ async def serve(runtime: Runtime, reading: int, writing: int) -> None:
 
 
 async def _hear(reading: int, heard: ObjectSendStream[SessionMessage | Exception]) -> None:
+    async with heard:
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # nobody reads the answers
+            async for line in _lines(reading):
+                await heard.send(_message(line))
+
+
+async def _lines(reading: int) -> AsyncIterator[bytes]:
     # In threads that nobody waits for: a read of a terminal or a file cannot be taken back.
     buffer = bytearray()
-    async with heard:
-        while data := await in_thread(partial(os.read, reading, _READ_AT_ONCE)):
-            buffer += data
-            if b"\n" in data:
-                *lines, buffer = buffer.split(b"\n")
-                for line in lines:
-                    await heard.send(_message(bytes(line)))
-            if len(buffer) > LONGEST_LINE:
-                return
+    while data := await in_thread(partial(os.read, reading, _READ_AT_ONCE)):
+        buffer += data
+        if b"\n" in data:
+            *lines, buffer = buffer.split(b"\n")
+            for line in lines:
+                yield bytes(line)
+        if len(buffer) > LONGEST_LINE:
+            return
 
 
 def _message(line: bytes) -> SessionMessage | Exception:

@@ -134,7 +134,8 @@ class Connection:
         return streamable_http_client(spec.url, http_client=web, max_sse_event_size=LARGEST_EVENT)
 
     async def _note(self, response: httpx2.Response) -> None:
-        self._status = response.status_code
+        if response.request.method == "POST":
+            self._status = response.status_code
 
     async def _list(self, client: Client) -> Listing:
         offered: list[Mapping[str, Any]] = []

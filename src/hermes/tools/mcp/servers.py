@@ -88,9 +88,10 @@ class Server:
     async def _verified(self) -> "Connection":
         async with self._one_at_a_time:
             if (self._connection is None or self._connection.is_lost) and not await self._begin():
+                name = self.spec.name
                 raise ToolError(
-                    f"the tools of the MCP server `{self.spec.name}` are not those that the user agreed to, "
-                    f"so nothing was called; the user can look at them with `hermes mcp trust {self.spec.name}`"
+                    f"the tools of the MCP server `{name}` are not those that the user agreed to, so nothing"
+                    f" was called; the user can look at them with `hermes mcp trust {name}`"
                 )
             if self._connection is None:
                 raise ToolError(f"the MCP server `{self.spec.name}` was closed")
