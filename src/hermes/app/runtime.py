@@ -2,8 +2,9 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,7 +20,7 @@ from hermes.agent.guardrail import Thresholds
 from hermes.agent.means import Means
 from hermes.agent.send import Ledger, ModelClient
 from hermes.agent.untrusted import Guard
-from hermes.app.dialogue import Dialogue, Journal, Terms
+from hermes.app.dialogue import Dialogue, Journal, Prepare, Terms
 from hermes.app.plugins import Plugins
 from hermes.app.services import Services, working_folder
 from hermes.config import Config
@@ -40,6 +41,10 @@ from hermes.store import Session, Store, new_session_id
 from hermes.store.notebook import Notebook
 from hermes.tools.base import Tool
 from hermes.tools.toolbox import Toolbox, select
+from hermes.tools.web.narrowing import narrowed
+
+if TYPE_CHECKING:
+    from hermes.app.mcp import Mcp
 
 
 class Runtime:
@@ -78,6 +83,8 @@ class Runtime:
             await self._store.close()
         if "plugins" in self.__dict__:
             self.plugins.note(self.notebook)
+        if "mcp" in self.__dict__ and self.mcp is not None:
+            await self.mcp.close()
         await self.services.close()
 
     @property
@@ -92,6 +99,34 @@ class Runtime:
         for backend in plugins.web_backends:
             self.services.web_parts.backends.register(backend)
         return plugins
+
+    @cached_property
+    def mcp(self) -> "Mcp | None":
+        """The MCP servers of the settings; None where there are none."""
+        if not self.config.mcp.servers:
+            return None
+        made: Mcp = discover.module("hermes.app.mcp").Mcp(
+            self.config,
+            self.services.clean_environment(),
+            self.services.notices,
+            None if self._approve is None else self._asking,
+        )
+        return made
+
+    def added_tools(self) -> tuple[Tool, ...]:
+        """The tools beside ours: those of plugins, and those of MCP servers that were agreed to."""
+        brought = tuple(self.plugins.tools)
+        taken = [tool.spec.name for tool in brought]
+        return brought if self.mcp is None else (*brought, *self.mcp.tools(taken))
+
+    def offered(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """The toolsets of the settings, with those of plugins and of MCP servers."""
+        own = self.plugins.offered(wanted)
+        return own if self.mcp is None else self.mcp.offered(own)
+
+    def known(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """The names without the toolsets of MCP servers that bring no tool, such as new ones."""
+        return tuple(wanted) if self.mcp is None else self.mcp.known(wanted)
 
     def store(self) -> Store:
         """The sessions; opened on first use, and then what is odd about them is noted."""
@@ -108,10 +143,10 @@ class Runtime:
         """A conversation on these terms: a new session, or the given one with its history."""
         endpoint = self.choose_model(terms.model).endpoint
         session = terms.session or _new_session(endpoint)
-        journal = Journal(
-            self._open_store() if terms.kept else None, self.services.redact, self.services.notices
-        )
-        means = self._means(terms, endpoint)
+        store = self._open_store() if terms.kept else None
+        journal = Journal(store, self.services.redact, self.services.notices)
+        box = Toolbox(self._select(terms), self.services)
+        means = self._means(terms, endpoint, box)
         has_memory = any(tool.name == prompt.MEMORY for tool in means.tools.specs())
         facts = self.services.memory.facts() if has_memory else ()
         conversation = Conversation(session.id, terms.history, journal, prompt.system(facts))
@@ -121,9 +156,18 @@ class Runtime:
             session_id=session.id,
             model=lambda name: self._fallback(name) if name else self._model(endpoint),
         )
-        return Dialogue(session, conversation, means, journal, is_new=terms.session is None, lend=lend)
+        return Dialogue(
+            session,
+            conversation,
+            means,
+            journal,
+            is_new=terms.session is None,
+            sources=terms.sources,
+            lend=lend,
+            prepare=self._introducing(terms, box),
+        )
 
-    def _means(self, terms: Terms, endpoint: Endpoint) -> Means:
+    def _means(self, terms: Terms, endpoint: Endpoint, box: Toolbox) -> Means:
         settings, schema = self.config.agent, terms.output_schema
         chosen = self._model(endpoint)
         self.shorten_pages(chosen)
@@ -131,7 +175,7 @@ class Runtime:
         return Means(
             models=Models(chosen, self.config.model.fallback, self._fallback, self.notebook),
             auxiliary=Auxiliary(chosen, self._task_model),
-            tools=Toolbox(self._select(terms), self.services),
+            tools=box,
             guard=self._guard(terms.history),
             approvals=self._approvals(terms),
             limits=Limits(
@@ -149,14 +193,29 @@ class Runtime:
             verify_nudges=settings.max_verify_nudges,
             window=self._window,
             effort=terms.effort or self.config.model.effort,
-            temperature=self.config.model.temperature,
+            temperature=self.config.model.temperature if terms.temperature is None else terms.temperature,
+            max_output_tokens=terms.max_output_tokens,
+            theirs=terms.theirs,
+            first_choice=terms.first_choice,
         )
 
     def _select(self, terms: Terms) -> tuple[Tool, ...]:
-        """The tools to offer: as the terms say, or as the settings say and whatever plugins brought."""
-        plugins = self.plugins
-        wanted = plugins.offered(self.config.agent.tools) if terms.tools is None else terms.tools
-        return select(wanted, plugins.tools)
+        """The tools to offer, but for those that whoever asks brings under the same name."""
+        theirs = {tool.name for tool in terms.theirs}
+        offered = select(self.known(self._wanted(terms)), self.added_tools())
+        ours = (tool for tool in offered if tool.spec.name not in theirs)
+        return tuple(narrowed(tool, terms.narrowed) for tool in ours)
+
+    def _wanted(self, terms: Terms) -> tuple[str, ...]:
+        """What the terms say, or what the settings say and whatever was brought."""
+        return self.offered(self.config.agent.tools) if terms.tools is None else terms.tools
+
+    def _introducing(self, terms: Terms, box: Toolbox) -> Prepare | None:
+        """What has to be done before a question: a person has to look at MCP servers that are new."""
+        if self.mcp is None:
+            return None
+        strangers = self.mcp.strangers(self._wanted(terms))
+        return partial(self.mcp.introduce, strangers, box)
 
     def shorten_pages(self, chosen: ModelClient | None = None) -> None:
         """Let a model make long pages shorter where `web.compress` asks for it: its own, or the chosen one.
@@ -197,6 +256,11 @@ class Runtime:
             remember=self._allow_for_good,
             listeners=(*self._listeners, ApprovalHooks(self.hooks, terms.platform)),
         )
+
+    def _asking(self, remember: Callable[[str], None]) -> Approvals:
+        """Who asks whether an MCP server may be used: nothing allows that beforehand."""
+        policy = Policy(timeout=self.config.approvals.timeout)
+        return Approvals(policy, self._approve, remember=remember, listeners=self._listeners)
 
     def _allow_for_good(self, text: str) -> None:
         """Keep what a person allows always; where that cannot be they are told, and the run goes on."""

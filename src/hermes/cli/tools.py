@@ -61,6 +61,9 @@ def _list(as_json: bool) -> None:
     rows = run_in_loop(_rows(runtime, wanted))
     for notice in runtime.services.notices:
         border().say(f"warning: {notice.message}")
+    for server in runtime.mcp.strangers([ALL]) if runtime.mcp is not None else ():
+        name = server.spec.name
+        border().say(f"nobody has agreed to the MCP server `{name}`: see `hermes mcp trust {name}`")
     if as_json:
         show_json({"chosen": wanted, "tools": rows})
         return
@@ -85,9 +88,9 @@ def _offered(wanted: Sequence[str], added: Sequence[Tool]) -> set[str]:
 
 async def _rows(runtime: Runtime, wanted: Sequence[str]) -> list[Row]:
     async with runtime:
-        added = runtime.plugins.tools
+        added = runtime.added_tools()
         tools = select([ALL], added)
-        offered = _offered(runtime.plugins.offered(wanted), added)
+        offered = _offered(runtime.known(runtime.offered(wanted)), added)
         lacks = Toolbox(tools, runtime.services).why_not()
     rows = [
         Row(

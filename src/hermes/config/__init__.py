@@ -18,6 +18,7 @@ from hermes.config.secret import Redactor, Secret
 from hermes.config.settings import (
     AgentSettings,
     Config,
+    McpServer,
     ModelSettings,
     Origin,
     PluginEntry,
@@ -30,6 +31,7 @@ __all__ = [
     "AgentSettings",
     "Config",
     "Environment",
+    "McpServer",
     "ModelSettings",
     "Origin",
     "PluginEntry",

@@ -1,5 +1,6 @@
 """Every key a person can set, derived from the settings' own fields; and how its values are checked."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
@@ -11,6 +12,7 @@ from hermes.config.settings import (
     OPEN_SECTIONS,
     SECTIONS,
     AtLeastOne,
+    McpServers,
     Names,
     NotNegative,
     Patterns,
@@ -23,6 +25,7 @@ from hermes.errors import ConfigError, UnknownName
 from hermes.protocols import CredentialSource, Effort
 
 _LONGEST_SHOWN = 40
+_SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 _SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -190,6 +193,25 @@ def _entries(value: object) -> PluginEntries:
     return entries
 
 
+def _servers(value: object) -> McpServers:
+    try:
+        servers: McpServers = msgspec.convert(value, McpServers, dec_hook=_held)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"settings by server ({str(error).partition(' - at')[0].lower()})") from None
+    for name, server in servers.items():
+        if not _SERVER_NAME.fullmatch(name):
+            raise ValueError(f"settings by server (`{_cut(name)}` is no name of letters, figures, `-`, `_`)")
+        if bool(server.command) == bool(server.url):
+            raise ValueError(f"settings by server (`{name}` needs either a `command` or a `url`)")
+    return servers
+
+
+def _held(kind: type, value: object) -> Secret:
+    if kind is Secret and isinstance(value, str | int | float):
+        return Secret(str(value).lower() if isinstance(value, bool) else str(value))
+    raise ValueError("expected text")
+
+
 _CHECKS: Mapping[object, Callable[[Any], object]] = {
     str: _text,
     int: _whole,
@@ -207,6 +229,7 @@ _CHECKS: Mapping[object, Callable[[Any], object]] = {
     Patterns: _patterns,
     PluginMode: _mode,
     PluginEntries: _entries,
+    McpServers: _servers,
 }
 _SPELLED: Mapping[object, Callable[[str], object]] = {
     _whole: _number_in,
@@ -215,6 +238,7 @@ _SPELLED: Mapping[object, Callable[[str], object]] = {
     _seconds: _fraction_in,
     _switch: _switch_in,
     _entries: _object_in,
+    _servers: _object_in,
 }
 
 

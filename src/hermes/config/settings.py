@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from hermes.config.environment import Environment
+from hermes.config.environment import Environment, names_secret
 from hermes.config.secret import Redactor, Secret, in_address
 from hermes.protocols import CredentialSource, Effort
 
@@ -136,12 +136,54 @@ class PluginSettings(msgspec.Struct, frozen=True):
     entries: PluginEntries = {}
 
 
+class McpServer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An MCP server whose tools the agent may use: a program to start, or an address to connect to.
+
+    `${NAME}` in `env` and `headers` stands for a variable of the environment or of `.env`.
+    """
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, Secret] = {}
+    url: str = ""
+    headers: Mapping[str, Secret] = {}
+    timeout: AtLeastOne = 60
+    tools: tuple[str, ...] | None = None
+    """The tools to offer, by the names that the server gives them; None offers all."""
+
+    def secrets(self) -> Iterator[Secret]:
+        """What must not be printed: values of variables that are named a secret, and words of headers."""
+        yield from (value for name, value in self.env.items() if names_secret(name))
+        for value in self.headers.values():
+            yield from map(Secret, value.reveal().split())
+        yield from in_address(self.url)
+
+
+McpServers = Mapping[str, McpServer]
+
+
+class McpSettings(msgspec.Struct, frozen=True):
+    servers: McpServers = {}
+
+
 class SecuritySettings(msgspec.Struct, frozen=True):
     """Where pages that a model or another page names may be: on the public internet, if nothing is opened."""
 
     allow_networks: Names = ()
     allow_private_urls: bool = False
     allow_http_redirects: bool = False
+
+
+class ServerSettings(msgspec.Struct, frozen=True):
+    """What `hermes serve` lets callers do."""
+
+    tools: Names = ("web",)
+    allow_hosts: Names = ()
+    max_runs: AtLeastOne = 256
+    max_body: AtLeastOne = 10_000_000
+    requests_per_minute: AtLeastOne = 600
+    drain_seconds: NotNegative = 20.0
+    keep_days: AtLeastOne = 30
 
 
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {
@@ -153,7 +195,9 @@ SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "approvals": ApprovalSettings,
     "tool_loop_guardrails": ToolLoopSettings,
     "plugins": PluginSettings,
+    "mcp": McpSettings,
     "security": SecuritySettings,
+    "server": ServerSettings,
 }
 OPEN_SECTIONS = ("web", "security")
 """Where a mapping may hold more: `web.NAME` the options of a web backend, `security` lists of sites."""
@@ -178,7 +222,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     approvals: ApprovalSettings = ApprovalSettings()
     tool_loop_guardrails: ToolLoopSettings = ToolLoopSettings()
     plugins: PluginSettings = PluginSettings()
+    mcp: McpSettings = McpSettings()
     security: SecuritySettings = SecuritySettings()
+    server: ServerSettings = ServerSettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
     options: Mapping[str, Any] = {}
     """The mappings of the open sections by dotted name, such as `web.xai`; keys in them are secrets."""
@@ -189,7 +235,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """A filter for every secret this configuration knows."""
         own = (self.model.api_key, self.web.custom_api_key, self.model.base_url, self.web.custom_base_url)
         held = (secret for value in (*own, self.options) for secret in _secrets(value))
-        return Redactor((*held, *self.environment.secrets()))
+        of_servers = (secret for server in self.mcp.servers.values() for secret in server.secrets())
+        return Redactor((*held, *of_servers, *self.environment.secrets()))
 
     def wants_plugins(self) -> bool:
         """Whether there is a plugin to load: nothing of plugins is touched where nothing is enabled."""

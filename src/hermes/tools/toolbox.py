@@ -1,6 +1,6 @@
 """The tools of one run: chosen by name or toolset, called with arguments made to fit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -32,8 +32,8 @@ def select(wanted: Sequence[str], added: Sequence[Tool] = ()) -> tuple[Tool, ...
 
     `added` are tools beside ours; one of them stands in the place of ours of that name.
     """
-    owners, others = toolsets(), {tool.spec.name: tool for tool in added}
-    known = {ALL, NONE, *owners, *owners.values(), *others, *(tool.toolset for tool in added)}
+    homes, others = toolsets(), {tool.spec.name: tool for tool in added}
+    known = {ALL, NONE, *homes, *homes.values(), *others, *(tool.toolset for tool in added)}
     for name in wanted:
         if name not in known:
             raise UnknownName("tool", name, known)
@@ -41,8 +41,8 @@ def select(wanted: Sequence[str], added: Sequence[Tool] = ()) -> tuple[Tool, ...
     def is_wanted(*known_as: str | None) -> bool:
         return ALL in wanted or not set(known_as).isdisjoint(wanted)
 
-    ours = (name for name, toolset in owners.items() if name not in others and is_wanted(name, toolset))
-    theirs = (tool for tool in added if is_wanted(tool.spec.name, tool.toolset, owners.get(tool.spec.name)))
+    ours = (name for name, toolset in homes.items() if name not in others and is_wanted(name, toolset))
+    theirs = (tool for tool in added if is_wanted(tool.spec.name, tool.toolset, homes.get(tool.spec.name)))
     return (*(discover.load(PACKAGE, name, "tool").TOOL for name in ours), *theirs)
 
 
@@ -52,6 +52,14 @@ class Toolbox:
     def __init__(self, tools: Sequence[Tool], services: object) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
         self._services = services
+
+    def add(self, tools: Iterable[Tool]) -> None:
+        """Offer more tools from now on."""
+        self._tools.update((tool.spec.name, tool) for tool in tools)
+
+    def names(self) -> tuple[str, ...]:
+        """The tools there are, whether they can be used or not."""
+        return tuple(self._tools)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """The tools that can be used now."""

@@ -59,6 +59,15 @@ class Cache:
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
 
+    def latest(self, parts: tuple[str, str], start: int, count: int) -> list[tuple[str, str, str]]:
+        """The keys of the answers from a position on, the latest first, each with two texts of its JSON."""
+        query = """
+            SELECT key, json_extract(CAST(value AS TEXT), ?), json_extract(CAST(value AS TEXT), ?)
+            FROM answers WHERE expires > ? ORDER BY expires DESC, key LIMIT ? OFFSET ?
+        """
+        now, kind = self._clock(), tuple[str, str, str]
+        return self._try(lambda db: db.read(lambda c: fetch(c, kind, query, *parts, now, count, start))) or []
+
     def put(self, key: str, value: object, size: int = 0) -> None:
         data = msgspec.json.encode(value)
         now = self._clock()
@@ -194,6 +203,13 @@ class Cached:
         return _digest([kind, self.name, self._identity, asked])
 
 
+class Stored(msgspec.Struct, frozen=True):
+    """A stored page, as a list tells of it."""
+
+    url: str
+    content_type: str
+
+
 class KeptPages:
     """A `PageCache`: pages as their servers sent them, so that these are only asked for changes."""
 
@@ -207,6 +223,15 @@ class KeptPages:
     def put(self, url: str, kept: KeptPage) -> None:
         if may_keep(url, self._exempt) and may_keep(kept.page.url, self._exempt):
             self._cache.put(_digest(url), kept)
+
+    def latest(self, start: int, count: int) -> tuple[list[Stored], bool]:
+        """Stored pages from a position on, the latest first, and whether there are more.
+
+        One that was found elsewhere than where it was looked for counts, and is not told of.
+        """
+        rows = self._cache.latest(("$.page.url", "$.page.content_type"), start, count + 1)
+        shown = [Stored(url, kind) for key, url, kind in rows[:count] if key == _digest(url)]
+        return shown, len(rows) > count
 
 
 def may_keep(url: str, exempt: Sequence[str]) -> bool:

@@ -1,0 +1,23 @@
+"""The sessions of clients over HTTP, as the SDK keeps them. The gate has let them in already."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from starlette.types import ASGIApp
+
+from hermes.app import Runtime
+from hermes.server.mcp.protocol import server
+
+MOST = 200
+IDLE_SECONDS = 600.0
+
+
+@asynccontextmanager
+async def running(runtime: Runtime) -> AsyncIterator[ASGIApp]:
+    """The application that speaks MCP, as long as this is open."""
+    manager = StreamableHTTPSessionManager(
+        server(runtime), session_idle_timeout=IDLE_SECONDS, max_sessions=MOST
+    )
+    async with manager.run():
+        yield StreamableHTTPASGIApp(manager)
