@@ -1,0 +1,263 @@
+// The page: what a person does, and where it leads.
+
+import * as api from "./api.js";
+import { byId, make } from "./dom.js";
+import { Sessions } from "./sessions.js";
+import { closeSource, openSource } from "./source.js";
+import { Turn } from "./turn.js";
+
+const AGAIN = 2000;
+
+const state = { sessionId: null, runId: null, leave: () => {}, loads: 0 };
+const sessions = new Sessions((id) => go(id));
+const say = (words) => (byId("say").textContent = words);
+const named = () => new URLSearchParams(location.search).get("session");
+
+function trouble(words) {
+  byId("trouble").hidden = !words;
+  byId("trouble").textContent = words;
+}
+
+/** Do something that needs the server: sign in where it asks for it, and try again where it is away. */
+async function reaching(work) {
+  for (;;) {
+    try {
+      const outcome = await work();
+      trouble("");
+      return outcome;
+    } catch (error) {
+      if (!(error instanceof api.Refused)) throw error;
+      if (error.status === 401) {
+        await signIn();
+      } else if (error.status === 0) {
+        trouble("The server does not answer. Trying again …");
+        await new Promise((done) => setTimeout(done, AGAIN));
+      } else {
+        throw error;
+      }
+    }
+  }
+}
+
+/** Ask for the token until the server takes it. */
+function signIn() {
+  const dialog = byId("sign-in");
+  if (dialog.open) return new Promise((done) => dialog.addEventListener("close", done, { once: true }));
+  dialog.oncancel = (cancel) => cancel.preventDefault();
+  dialog.showModal();
+  return new Promise((done) => {
+    dialog.querySelector("form").onsubmit = async (submit) => {
+      submit.preventDefault();
+      try {
+        await api.signIn(byId("token").value.trim());
+      } catch (error) {
+        if (!(error instanceof api.Refused)) throw error;
+        byId("refused").textContent = error.status === 401 ? "This is not the token of this server." : `${error.message}.`;
+        return;
+      }
+      byId("token").value = "";
+      byId("refused").textContent = "";
+      dialog.close();
+      done();
+    };
+  });
+}
+
+/** The token that the address carries is exchanged once, and not left standing in the address. */
+async function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (!given) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  try {
+    await api.signIn(given);
+  } catch (error) {
+    if (!(error instanceof api.Refused)) throw error;
+  }
+}
+
+function go(id) {
+  closeMenu();
+  history.pushState(null, "", id ? `/?session=${encodeURIComponent(id)}` : "/");
+  return load();
+}
+
+/** Show what the address names: a session, or the place to ask a first question. */
+async function load() {
+  const mine = (state.loads += 1);
+  leaveRun();
+  closeSource();
+  const id = named();
+  state.sessionId = id;
+  sessions.mark(id);
+  if (!id) {
+    document.title = "Hermes";
+    byId("conversation").replaceChildren(welcome());
+    byId("question").focus();
+    return;
+  }
+  try {
+    const found = await reaching(() => api.session(id));
+    if (mine === state.loads) show(found);
+  } catch (error) {
+    if (!(error instanceof api.Refused)) throw error;
+    if (mine === state.loads) byId("conversation").replaceChildren(lost(error));
+  }
+}
+
+function welcome() {
+  return make(
+    "section",
+    { class: "welcome" },
+    make("h1", {}, "What do you want to know?"),
+    make("p", { class: "note" }, "Answers cite what they were read from. Open a number to see the words in their source."),
+  );
+}
+
+function lost(error) {
+  return make("section", { class: "welcome" }, make("h1", {}, "This session cannot be shown"), make("p", { class: "note" }, `${error.message}.`));
+}
+
+function show({ session, turns, run }) {
+  document.title = `${session.title || "Untitled"} – Hermes`;
+  state.sessionId = session.id;
+  sessions.mark(session.id);
+  const made = turns.map((past) => {
+    const turn = new Turn(past.question, { open });
+    turn.restore({ ...past, model: `${session.provider}/${session.model}` });
+    return turn.element;
+  });
+  byId("conversation").replaceChildren(make("h1", { class: "unseen" }, session.title || "Untitled"), ...made);
+  if (run) watch(run.id, begin(run.question));
+  else byId("conversation").lastElementChild?.scrollIntoView({ block: "start" });
+}
+
+const open = (cited, from) => openSource(cited, state.sessionId, from);
+
+/** A new turn at the end of the conversation. */
+function begin(question) {
+  byId("conversation").querySelector(".welcome")?.remove();
+  const turn = new Turn(question, { open, say });
+  turn.begin();
+  byId("conversation").append(turn.element);
+  turn.element.scrollIntoView({ block: "start" });
+  return turn;
+}
+
+async function ask(question) {
+  const turn = begin(question);
+  busy(true);
+  try {
+    const { run_id: runId, session_id: sessionId } = await api.start(question, state.sessionId);
+    if (sessionId !== state.sessionId) {
+      state.sessionId = sessionId;
+      history.pushState(null, "", `/?session=${encodeURIComponent(sessionId)}`);
+    }
+    watch(runId, turn);
+    sessions.current = sessionId;
+    await sessions.load();
+  } catch (error) {
+    if (!(error instanceof api.Refused)) throw error;
+    busy(false);
+    turn.fail({ type: "Refused", message: error.message, hint: error.hint });
+    byId("question").value = question;
+    grow();
+    if (error.status === 401) await signIn();
+  }
+}
+
+/** Follow a run to its end, in a turn. */
+function watch(runId, turn) {
+  busy(true);
+  state.runId = runId;
+  state.leave = api.follow(runId, {
+    told: (event) => turn.add(event),
+    connected: (is) => trouble(is ? "" : "The server does not answer. Trying again …"),
+    over: async (isTold) => {
+      leaveRun();
+      trouble("");
+      if (!isTold) await load();
+      await reaching(() => sessions.load());
+    },
+  });
+}
+
+function leaveRun() {
+  state.leave();
+  state.leave = () => {};
+  state.runId = null;
+  busy(false);
+}
+
+function busy(is) {
+  byId("send").hidden = is;
+  byId("stop").hidden = !is;
+  byId("stop").disabled = false;
+}
+
+function send() {
+  const question = byId("question").value.trim();
+  if (!question || !byId("stop").hidden) return;
+  byId("question").value = "";
+  grow();
+  ask(question);
+}
+
+/** The field is as high as its text. */
+function grow() {
+  const field = byId("question");
+  field.rows = Math.min(8, Math.max(1, field.value.split("\n").length));
+}
+
+function closeMenu() {
+  delete document.body.dataset.menu;
+  byId("menu").setAttribute("aria-expanded", "false");
+}
+
+byId("ask").onsubmit = (submit) => {
+  submit.preventDefault();
+  send();
+};
+byId("question").oninput = grow;
+byId("question").onkeydown = (key) => {
+  if (key.key !== "Enter" || key.shiftKey || key.isComposing) return;
+  key.preventDefault();
+  send();
+};
+byId("stop").onclick = async () => {
+  byId("stop").disabled = true;
+  say("stopping");
+  if (state.runId) await api.stop(state.runId).catch(() => (byId("stop").disabled = false));
+  byId("question").focus();
+};
+byId("menu").onclick = () => {
+  if (document.body.dataset.menu) {
+    closeMenu();
+    return;
+  }
+  document.body.dataset.menu = "open";
+  byId("menu").setAttribute("aria-expanded", "true");
+  byId("words").focus();
+};
+for (const id of ["new", "home"]) {
+  byId(id).onclick = (click) => {
+    if (click.ctrlKey || click.metaKey || click.shiftKey) return;
+    click.preventDefault();
+    go(null);
+  };
+}
+byId("close").onclick = closeSource;
+document.addEventListener("keydown", (key) => {
+  if (key.key !== "Escape" || byId("sign-in").open) return;
+  if (document.body.dataset.menu) {
+    closeMenu();
+    byId("menu").focus();
+  } else {
+    closeSource();
+  }
+});
+addEventListener("popstate", load);
+
+await takeToken();
+const serving = await reaching(api.status);
+byId("serving").textContent = `${serving.provider}/${serving.model} · ${serving.backends.join(" and ")}`;
+await Promise.all([load(), reaching(() => sessions.load())]);

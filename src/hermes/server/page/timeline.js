@@ -1,0 +1,259 @@
+// How a run went, step by step: one row for each model call, tool call, wait, and whatever else is told.
+
+import { count, duration, make, money, oneLine, size } from "./dom.js";
+
+const LONGEST_OUTPUT = 8000;
+
+/** The rows of one run. They are made of its events, live or stored. */
+export class Timeline {
+  constructor() {
+    this.rows = make("ol", { class: "rows" });
+    this.summary = make("summary", {}, "Steps");
+    this.element = make("details", { class: "steps", hidden: true }, this.summary, this.rows);
+    this.tools = new Map();
+    this.model = null;
+    this.totals = { models: 0, tools: 0, tokens: 0, cached: 0, cost: null };
+    this.used = { total_tokens: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 };
+    this.spent = 0;
+    this.first = null;
+    this.last = null;
+    this.backends = new Set();
+  }
+
+  /** Take an event; gives what to say of it to who cannot see the rows, or nothing. */
+  add(event) {
+    const said = this.#take(event);
+    if (event.at) {
+      this.first ??= event.at;
+      this.last = event.at;
+    }
+    this.#sum();
+    return said;
+  }
+
+  /** What the model said before it called a tool: no part of the answer. */
+  aside(text) {
+    this.#row("said", "said", oneLine(text, 90), text);
+  }
+
+  /** Nothing more comes: what has not ended is not waited for. */
+  end() {
+    for (const row of this.rows.querySelectorAll("[data-state=running]")) row.dataset.state = "stopped";
+  }
+
+  #take(event) {
+    switch (event.type) {
+      case "model_started":
+        return this.#modelStarted(event);
+      case "model_finished":
+        return this.#modelFinished(event);
+      case "used":
+        return this.#counted(event);
+      case "reasoning":
+        return this.#thought(event);
+      case "tool_started":
+        return this.#toolStarted(event);
+      case "tool_progress":
+        return this.#toolProgress(event);
+      case "tool_finished":
+        return this.#toolFinished(event);
+      default:
+        return this.#happened(event);
+    }
+  }
+
+  #modelStarted(event) {
+    for (const one of event.middleware ?? []) {
+      const changed = one.paths.length ? `changed ${one.paths.join(", ")}` : one.kind === "llm_request" ? "changed nothing" : "wraps the call";
+      this.#row("middleware", "middleware", `${one.plugin} · ${one.callback}`, null, changed);
+    }
+    const again = event.attempt > 1 ? `, try ${event.attempt}` : "";
+    this.model = this.#row("model", "model", `${event.provider}/${event.model}${again}`);
+    this.model.facts = { id: event.id, attempt: event.attempt };
+    this.model.state("running");
+    this.totals.models += 1;
+    return "the model is asked";
+  }
+
+  #modelFinished(event) {
+    const row = this.model ?? this.#row("model", "model", "");
+    row.state(event.error ? "failed" : "done");
+    row.facts = { ...row.facts, seconds: event.seconds, usage: event.usage, cost: event.cost };
+    row.tell(modelFacts(row.facts));
+    if (event.error) row.explain(event.error);
+    this.thinking = null;
+  }
+
+  /** The tokens so far. Where nobody told of the call itself, this is what is known of it. */
+  #counted(event) {
+    const usage = difference(event.usage, this.used);
+    const cost = event.cost === null || event.cost === undefined ? null : event.cost - this.spent;
+    let row = this.model;
+    if (!row || row.isCounted) {
+      row = this.#row("model", "model", "");
+      row.state("done");
+      if (this.last && event.at) row.facts = { seconds: event.at - this.last };
+      this.totals.models += 1;
+    }
+    row.isCounted = true;
+    row.facts = { ...row.facts, usage: row.facts?.usage ?? usage, cost: cost ?? row.facts?.cost };
+    row.tell(modelFacts(row.facts));
+    this.used = event.usage;
+    this.spent = event.cost ?? this.spent;
+    this.totals = { ...this.totals, tokens: event.usage.total_tokens, cached: event.usage.cached_tokens, cost: event.cost ?? null };
+  }
+
+  #thought(event) {
+    this.thinking ??= this.#row("thinking", "thinking", "", "");
+    this.thinking.append(event.delta);
+  }
+
+  #toolStarted(event) {
+    const row = this.#row("tool", event.name, argumentWords(event.arguments), formatted(event.arguments));
+    row.state("running");
+    this.tools.set(event.id, row);
+    this.totals.tools += 1;
+    this.thinking = null;
+    return `${event.name} began`;
+  }
+
+  #toolProgress(event) {
+    const row = this.tools.get(event.id);
+    if (!row) return;
+    if (/cache/.test(event.text) && event.text.length < 80) row.note(event.text);
+    else row.append(event.text);
+  }
+
+  #toolFinished(event) {
+    const row = this.tools.get(event.id) ?? this.#row("tool", event.name, "", "");
+    row.state(event.is_error ? "failed" : "done");
+    const characters = event.characters ?? event.result?.length ?? 0;
+    row.tell([event.served_by && `by ${event.served_by}`, event.is_error ? "failed" : size(characters), duration(event.seconds)]);
+    if (event.served_by) this.backends.add(event.served_by);
+    if (event.result) row.result(event.result, characters);
+    return `${event.name} ${event.is_error ? "failed" : "ended"}`;
+  }
+
+  #happened(event) {
+    const words = {
+      retry_waiting: () => ["wait", "waited", `${event.reason}; try ${event.attempt + 1}`, duration(event.seconds)],
+      switched: () => ["switch", "switched", `${event.to_model} answers instead of ${event.from_model}: ${event.reason}`],
+      compacted: () => [
+        "compacted",
+        "shortened",
+        `the conversation, from ${event.tokens_before.toLocaleString("en")} tokens to about ${event.tokens_after.toLocaleString("en")}`,
+      ],
+      notice: () => ["notice", "note", event.hint ? `${event.message} (${event.hint})` : event.message],
+      gap: () => ["notice", "note", "the beginning of this run is no longer kept"],
+    }[event.type]?.();
+    if (!words) return undefined;
+    const [kind, name, text, fact] = words;
+    this.#row(kind, name, text, null, fact);
+    return `${name}: ${text}`;
+  }
+
+  #row(kind, name, text, detail = null, fact = "") {
+    const row = new Row(kind, name, text, detail);
+    if (fact) row.tell([fact]);
+    this.rows.append(row.element);
+    this.element.hidden = false;
+    return row;
+  }
+
+  #sum() {
+    const { models, tools, tokens, cached, cost } = this.totals;
+    const parts = [
+      models && count(models, "model call", "model calls"),
+      tools && count(tools, "tool call", "tool calls"),
+      tokens && `${count(tokens, "token", "tokens")}${cached ? ` (${cached.toLocaleString("en")} from cache)` : ""}`,
+      cost !== null && money(cost),
+      this.last > this.first && duration(this.last - this.first),
+    ];
+    this.summary.textContent = parts.filter(Boolean).join(" · ") || "Steps";
+  }
+}
+
+/** One step: its kind, what it is about, how it ended; with more to open where there is more. */
+class Row {
+  constructor(kind, name, text, detail) {
+    this.words = make("span", { class: "about" }, text);
+    this.ending = make("span", { class: "facts" });
+    const line = [make("span", { class: "name" }, name), this.words, this.ending];
+    this.element = make("li", { "data-kind": kind, "data-state": "done" });
+    if (detail === null) {
+      this.element.append(make("div", { class: "row" }, ...line));
+      return;
+    }
+    this.detail = make("pre", { tabindex: "0" }, detail);
+    this.more = make("div", { class: "more" }, this.detail);
+    this.element.append(make("details", {}, make("summary", { class: "row" }, ...line), this.more));
+  }
+
+  state(word) {
+    this.element.dataset.state = word;
+  }
+
+  tell(facts) {
+    this.ending.textContent = facts.filter(Boolean).join(" · ");
+  }
+
+  note(text) {
+    this.words.append(make("span", { class: "badge" }, text));
+  }
+
+  explain(text) {
+    this.words.textContent = `${this.words.textContent}: ${text}`;
+  }
+
+  append(text) {
+    if (!this.detail) return;
+    const all = this.detail.textContent + text;
+    this.detail.textContent = all.length > LONGEST_OUTPUT ? `…${all.slice(-LONGEST_OUTPUT)}` : all;
+    if (this.element.dataset.kind === "thinking") this.words.textContent = oneLine(all.slice(-200), 90);
+  }
+
+  result(text, characters) {
+    const rest = characters - text.length;
+    const shown = rest > 0 ? `${text}\n… ${rest.toLocaleString("en")} more characters` : text;
+    this.more?.append(make("p", { class: "note" }, "Result"), make("pre", { tabindex: "0" }, formatted(shown)));
+  }
+}
+
+function modelFacts({ seconds, usage, cost }) {
+  return [
+    usage && `${usage.prompt_tokens.toLocaleString("en")} in`,
+    usage && `${usage.completion_tokens.toLocaleString("en")} out`,
+    usage?.cached_tokens ? `${usage.cached_tokens.toLocaleString("en")} from cache` : "",
+    cost !== null && cost !== undefined && money(cost),
+    seconds !== undefined && duration(seconds),
+  ];
+}
+
+function difference(after, before) {
+  return Object.fromEntries(Object.entries(after).map(([key, value]) => [key, value - (before[key] ?? 0)]));
+}
+
+/** What a call was given, as a person reads it. */
+function argumentWords(text) {
+  try {
+    return oneLine(flat(JSON.parse(text)).join(" "), 110);
+  } catch {
+    return oneLine(text, 110);
+  }
+}
+
+function flat(value) {
+  if (Array.isArray(value)) return value.flatMap(flat);
+  if (value && typeof value === "object") return Object.values(value).flatMap(flat);
+  return value === null ? [] : [String(value)];
+}
+
+function formatted(text) {
+  const fence = /^<untrusted ([0-9a-f]+)>\n([^]*)\n<\/untrusted \1>/.exec(text);
+  const inner = fence ? fence[2] : text;
+  try {
+    return JSON.stringify(JSON.parse(inner), null, 2);
+  } catch {
+    return inner;
+  }
+}

@@ -1,0 +1,123 @@
+"""Runs that outlive a connection: begun by one request, watched by others, over when they are over."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from hermes.app import Dialogue, Runtime, Terms
+from hermes.errors import HermesError, UnknownName, UsageError
+from hermes.server.model_calls import ModelCalls
+from hermes.server.run_log import RunLog
+from hermes.store import Session
+
+MOST_AT_ONCE = 8
+MOST_KEPT = 32
+"""Runs that are over and can still be read from the beginning; older ones are in their sessions."""
+PLATFORM = "page"
+
+
+class Run:
+    """One question on its way to an answer. `before` is how many messages its session held at the start."""
+
+    def __init__(self, question: str, log: RunLog, session_id: str, before: int) -> None:
+        self.id = secrets.token_urlsafe(12)
+        self.question = question
+        self.log = log
+        self.session_id = session_id
+        self.before = before
+        self.task: asyncio.Task[None] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.log.is_closed
+
+    async def stop(self) -> None:
+        """Stop it; what was said is kept."""
+        if self.task is not None and not self.task.done():
+            self.task.cancel()
+            await asyncio.wait([self.task])
+
+
+class Runs:
+    """The runs of one server. One session has one run at a time."""
+
+    def __init__(self, runtime: Runtime, clock: Callable[[], float] = time.time) -> None:
+        self._runtime = runtime
+        self._clock = clock
+        self._runs: dict[str, Run] = {}
+        self._starting: set[str] = set()
+        self._model_calls = ModelCalls(runtime.hooks)
+
+    async def start(self, question: str, session_id: str = "", model: str = "") -> Run:
+        """Begin to answer a question, in a session of its own or in a given one."""
+        self._refuse_too_many(session_id)
+        self._starting.add(session_id)
+        try:
+            run, dialogue = await self._prepare(question, session_id, model)
+        finally:
+            self._starting.discard(session_id)
+        self._runs[run.id] = run
+        self._model_calls.watch(run.session_id, run.log.add)
+        run.task = asyncio.create_task(self._answer(run, dialogue), name=f"run {run.id}")
+        self._forget_oldest()
+        return run
+
+    def get(self, run_id: str) -> Run:
+        """A run that is under way or was lately; raises `UnknownName`."""
+        try:
+            return self._runs[run_id]
+        except KeyError:
+            raise UnknownName("run", run_id, (), hint="look for its answer in its session") from None
+
+    def of_session(self, session_id: str) -> Run | None:
+        """The run that is under way in a session."""
+        return next((run for run in self._under_way() if run.session_id == session_id), None)
+
+    @property
+    def count(self) -> int:
+        """How many are under way."""
+        return len(self._under_way())
+
+    async def close(self) -> None:
+        """Stop what is under way."""
+        for run in self._under_way():
+            await run.stop()
+
+    def _under_way(self) -> list[Run]:
+        return [run for run in self._runs.values() if not run.is_over]
+
+    def _refuse_too_many(self, session_id: str) -> None:
+        if session_id and (session_id in self._starting or self.of_session(session_id)):
+            raise UsageError(
+                f"session `{session_id}` is being answered", hint="wait for its answer, or stop it first"
+            )
+        if self.count >= MOST_AT_ONCE:
+            raise UsageError(
+                f"{MOST_AT_ONCE} questions are being answered", hint="wait for an answer, or stop one"
+            )
+
+    async def _prepare(self, question: str, session_id: str, model: str) -> tuple[Run, Dialogue]:
+        runtime = self._runtime
+        session: Session | None = await runtime.store().find(session_id) if session_id else None
+        history = await runtime.store().messages(session.id) if session else ()
+        await runtime.chooser.look_around(model)
+        dialogue = runtime.converse(
+            Terms(model=model, session=session, history=history, platform=PLATFORM, priced=True)
+        )
+        log = RunLog(self._clock, runtime.services.redact)
+        return Run(question, log, dialogue.session_id, len(history)), dialogue
+
+    async def _answer(self, run: Run, dialogue: Dialogue) -> None:
+        try:
+            with suppress(HermesError):  # the log has told it
+                await dialogue.ask(run.question, run.log.add)
+        finally:
+            self._model_calls.leave(run.session_id)
+            run.log.close()
+
+    def _forget_oldest(self) -> None:
+        over = [run.id for run in self._runs.values() if run.is_over]
+        for run_id in over[: max(0, len(over) - MOST_KEPT)]:
+            del self._runs[run_id]
