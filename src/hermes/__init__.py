@@ -4,6 +4,7 @@ The map, from what people touch down to what everything stands on. A room import
 below its own line; `import-linter` holds that, and a test compares this page with its contract.
 
     cli          the command `hermes`: one file per command, found by name
+    server       `hermes serve`: one file per path, OpenAI's shapes, behind one gate
     app          the composition root: Config in, Runtime out, once
     plugins      one folder per plugin: found, read, loaded; `ctx`, and a harness for authors
     agent        the loop: ask, act, repeat; vendor-blind, socket-blind

@@ -3,7 +3,8 @@
 HermesError                    exit code 1, an optional hint
 ├── Interrupted                the user stopped it: exit code 130, what was said is kept
 ├── UsageError                 the caller's words are wrong: exit code 2
-│   └── UnknownName            ... and these names are near
+│   ├── UnknownName            ... and these names are near
+│   └── RequestFault           ... in a request to our server: says with which status it is refused
 ├── ConfigError                a settings file is wrong: exit code 2, file and line
 │   └── NotConfigured          ... or silent on something that is needed
 ├── StoreError                 a file of ours cannot be used
@@ -84,6 +85,26 @@ class UnknownName(UsageError):
         lead = "did you mean" if near else "known names are"
         found = f"{lead} {offered}" if offered else f"there is no {kind} yet"
         super().__init__(f"unknown {kind} `{name}`", hint=hint or found)
+
+
+class RequestFault(UsageError):
+    """A request to our own server that is refused: `param` is the field, `retry_after` when to come back."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 400,
+        code: str = "invalid_value",
+        param: str | None = None,
+        retry_after: float | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.code = code
+        self.param = param
+        self.retry_after = retry_after
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:

@@ -142,6 +142,18 @@ class SecuritySettings(msgspec.Struct, frozen=True):
     allow_http_redirects: bool = False
 
 
+class ServerSettings(msgspec.Struct, frozen=True):
+    """What `hermes serve` lets callers do."""
+
+    tools: Names = ("web",)
+    allow_hosts: Names = ()
+    max_runs: AtLeastOne = 256
+    max_body: AtLeastOne = 10_000_000
+    requests_per_minute: AtLeastOne = 600
+    drain_seconds: NotNegative = 20.0
+    keep_days: AtLeastOne = 30
+
+
 SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "model": ModelSettings,
     "web": WebSettings,
@@ -152,6 +164,7 @@ SECTIONS: Mapping[str, type[msgspec.Struct]] = {
     "tool_loop_guardrails": ToolLoopSettings,
     "plugins": PluginSettings,
     "security": SecuritySettings,
+    "server": ServerSettings,
 }
 OPEN_SECTIONS = ("web", "security")
 """Where a mapping may hold more: `web.NAME` the options of a web backend, `security` lists of sites."""
@@ -177,6 +190,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     tool_loop_guardrails: ToolLoopSettings = ToolLoopSettings()
     plugins: PluginSettings = PluginSettings()
     security: SecuritySettings = SecuritySettings()
+    server: ServerSettings = ServerSettings()
     environment: Environment = msgspec.field(default_factory=lambda: Environment({}))
     options: Mapping[str, Any] = {}
     """The mappings of the open sections by dotted name, such as `web.xai`; keys in them are secrets."""

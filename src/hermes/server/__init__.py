@@ -1,0 +1,32 @@
+"""Hermes for other programs: one ASGI application, with the shapes of OpenAI and Sonar.
+
+app         the application: every file of `endpoints` behind the gate
+endpoint    what a file of `endpoints` holds
+endpoints   ONE FILE = ONE PATH, found by name
+services    what a handler may use: the runtime, the tokens, the runs, the figures
+security    the gate: host, origin, token, rate, concurrency, body; in this order, before any handler
+tokens      who may come in
+limits      how often, and how many at once
+faults      errors as answers
+"""
+
+from typing import TYPE_CHECKING
+
+from hermes import discover
+from hermes.config import Config
+from hermes.errors import NotConfigured
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+
+def create_app(config: Config, *, token_file: str = "") -> "ASGIApp":
+    """The application, to be served by any ASGI server or mounted in another application.
+
+    Callers show a token of `token_file`, which is made when it is not there; without a name it is
+    `server-token` in the Hermes home. Raises `NotConfigured` where the extra `server` is not installed.
+    """
+    if not discover.is_installed("starlette"):
+        raise NotConfigured("the server is not installed", hint='run `pip install "hermes[server]"`')
+    app: ASGIApp = discover.module("hermes.server.app").create(config, token_file)
+    return app

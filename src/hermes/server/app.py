@@ -1,0 +1,112 @@
+"""The application: every file of `endpoints`, behind the gate."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, compile_path
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hermes import discover
+from hermes.config import Config
+from hermes.errors import HermesError, RequestFault
+from hermes.server import tokens as token_file
+from hermes.server.endpoint import Endpoint, Handler
+from hermes.server.faults import error_response
+from hermes.server.limits import RateLimit, Room
+from hermes.server.security import LOOPBACK, Gate
+from hermes.server.services import Services
+
+PACKAGE = "hermes.server.endpoints"
+
+
+def create(config: Config, path: str = "") -> ASGIApp:
+    """The application with the tokens of a file, or of the one in the Hermes home."""
+    tokens, _ = token_file.read_or_make(path or os.path.join(config.home, token_file.FILE))
+    return assemble(Services(config, tokens))
+
+
+def endpoints() -> tuple[Endpoint, ...]:
+    """What every file holds, by name."""
+    return tuple(discover.load(PACKAGE, name, "endpoint").ENDPOINT for name in discover.names(PACKAGE))
+
+
+def assemble(services: Services, found: Sequence[Endpoint] | None = None) -> ASGIApp:
+    """The application over these services, with these endpoints or with all of them."""
+    served = endpoints() if found is None else found
+    inner = Starlette(
+        routes=[route for endpoint in served for route in _routes(endpoint, services)],
+        exception_handlers={HTTPException: _unrouted},
+        lifespan=lambda _app: _running(served, services),
+    )
+    settings = services.settings
+    return Gate(
+        inner,
+        hosts=(*LOOPBACK, *settings.allow_hosts),
+        tokens=services.tokens,
+        is_open=_is_open(served),
+        rate=RateLimit(settings.requests_per_minute, services.clock),
+        room=Room(settings.max_runs),
+        max_body=settings.max_body,
+        redact=services.redact,
+    )
+
+
+def _routes(endpoint: Endpoint, services: Services) -> list[Route]:
+    if endpoint.app is not None:
+        return [Route(endpoint.path, _Whole(endpoint.app(services)))]
+    return [
+        Route(endpoint.path, _handler(operation.handle, services), methods=[method])
+        for method, operation in endpoint.methods.items()
+    ]
+
+
+class _Whole:
+    """An application that has a path to itself; a function would be taken for a handler."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
+def _handler(handle: Handler, services: Services) -> "Callable[[Request], object]":
+    async def answer(request: Request) -> Response:
+        try:
+            return await handle(request, services)
+        except HermesError as error:
+            return error_response(error, services.redact)
+
+    return answer
+
+
+def _is_open(served: Sequence[Endpoint]) -> Callable[[str], bool]:
+    patterns = [compile_path(endpoint.path)[0] for endpoint in served if endpoint.open]
+    return lambda path: any(pattern.match(path) for pattern in patterns)
+
+
+@asynccontextmanager
+async def _running(served: Sequence[Endpoint], services: Services) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(services.close)
+        for endpoint in served:
+            if endpoint.lifespan is not None:
+                await stack.enter_async_context(endpoint.lifespan(services))
+        yield
+
+
+async def _unrouted(_request: Request, error: Exception) -> Response:
+    """A path or a method that is not there."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    code, words = ("not_found", "there is nothing at this path")
+    if status == 405:
+        code, words = "method_not_allowed", "this method is not known at this path"
+    response = error_response(RequestFault(words, status=status, code=code))
+    for name, value in (getattr(error, "headers", None) or {}).items():
+        response.headers[name] = value
+    return response

@@ -1,0 +1,1 @@
+"""ONE FILE = ONE PATH. Each holds `ENDPOINT`; the folder is the list of them."""

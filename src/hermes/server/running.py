@@ -1,0 +1,66 @@
+"""The application on a socket, until somebody asks the process to stop."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from hermes.errors import UsageError
+
+_LONGER = 5
+"""Seconds beyond the drain that connections have to end."""
+_BACKLOG = 2048
+
+
+class Server(uvicorn.Server):
+    """Stops on SIGTERM and Ctrl-C: takes no more requests, and lets those that run come to their end."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.stop)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
+    def stop(self) -> None:
+        """Come to an end; said a second time, at once."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 is any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise UsageError(
+            f"cannot listen at `{host}`, port {port}: {error.strerror or error}",
+            hint="choose another with `--host` and `--port`",
+        ) from error
+    return listening
+
+
+def server(app: ASGIApp, *, drain: float) -> Server:
+    """A server for the application; `serve` runs it on sockets."""
+    return Server(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=int(drain) + _LONGER,
+        )
+    )
