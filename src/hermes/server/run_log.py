@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
-from typing import Any
 
 import msgspec
 
@@ -11,7 +10,7 @@ from hermes.errors import HermesError
 from hermes.events import Done, Event, Failed, Reasoning, Text, ToolFinished, ToolProgress
 from hermes.server.model_calls import ModelEvent
 
-MOST_CHARACTERS = 4_000_000
+MOST_CHARACTERS = 2_000_000
 """What is kept of one run; of a longer one the beginning is forgotten."""
 LONGEST_RESULT = 20_000
 """Characters of a tool's result that a reader is told; `characters` says how long it really is."""

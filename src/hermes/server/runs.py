@@ -7,19 +7,19 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from hermes.app import Dialogue, Runtime, Terms
-from hermes.errors import HermesError, UnknownName, UsageError
+from hermes.errors import HermesError, RequestFault
 from hermes.server.model_calls import ModelCalls
 from hermes.server.run_log import RunLog
 from hermes.store import Session
 
 MOST_AT_ONCE = 8
-MOST_KEPT = 32
+MOST_KEPT = 16
 """Runs that are over and can still be read from the beginning; older ones are in their sessions."""
 PLATFORM = "page"
 
 
 class Run:
-    """One question on its way to an answer. `before` is how many messages its session held at the start."""
+    """One question on its way to an answer; `before` is how many messages its session held at the start."""
 
     def __init__(self, question: str, log: RunLog, session_id: str, before: int) -> None:
         self.id = secrets.token_urlsafe(12)
@@ -43,8 +43,11 @@ class Run:
 class Runs:
     """The runs of one server. One session has one run at a time."""
 
-    def __init__(self, runtime: Runtime, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, runtime: Runtime, tools: tuple[str, ...] | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
         self._runtime = runtime
+        self._tools = tools
         self._clock = clock
         self._runs: dict[str, Run] = {}
         self._starting: set[str] = set()
@@ -65,11 +68,16 @@ class Runs:
         return run
 
     def get(self, run_id: str) -> Run:
-        """A run that is under way or was lately; raises `UnknownName`."""
+        """A run that is under way or was lately; raises `RequestFault`."""
         try:
             return self._runs[run_id]
         except KeyError:
-            raise UnknownName("run", run_id, (), hint="look for its answer in its session") from None
+            raise RequestFault(
+                "this run is not known, or no longer",
+                status=404,
+                code="run_not_found",
+                hint="look for its answer in its session",
+            ) from None
 
     def of_session(self, session_id: str) -> Run | None:
         """The run that is under way in a session."""
@@ -90,12 +98,18 @@ class Runs:
 
     def _refuse_too_many(self, session_id: str) -> None:
         if session_id and (session_id in self._starting or self.of_session(session_id)):
-            raise UsageError(
-                f"session `{session_id}` is being answered", hint="wait for its answer, or stop it first"
+            raise RequestFault(
+                "a question of this session is being answered",
+                status=409,
+                code="session_busy",
+                hint="wait for the answer, or stop it",
             )
         if self.count >= MOST_AT_ONCE:
-            raise UsageError(
-                f"{MOST_AT_ONCE} questions are being answered", hint="wait for an answer, or stop one"
+            raise RequestFault(
+                f"{MOST_AT_ONCE} questions are being answered",
+                status=503,
+                code="overloaded",
+                hint="wait for an answer, or stop one",
             )
 
     async def _prepare(self, question: str, session_id: str, model: str) -> tuple[Run, Dialogue]:
@@ -104,7 +118,14 @@ class Runs:
         history = await runtime.store().messages(session.id) if session else ()
         await runtime.chooser.look_around(model)
         dialogue = runtime.converse(
-            Terms(model=model, session=session, history=history, platform=PLATFORM, priced=True)
+            Terms(
+                model=model,
+                tools=self._tools,
+                session=session,
+                history=history,
+                platform=PLATFORM,
+                priced=True,
+            )
         )
         log = RunLog(self._clock, runtime.services.redact)
         return Run(question, log, dialogue.session_id, len(history)), dialogue

@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 
 from hermes.app import Runtime
 from hermes.config import Config
+from hermes.server.runs import Runs
 from hermes.server.tokens import Tokens
 
 
@@ -30,5 +32,12 @@ class Services:
         self.runtime = Runtime(config)
         self.redact = self.runtime.services.redact
 
+    @cached_property
+    def runs(self) -> Runs:
+        """The runs of the page."""
+        return Runs(self.runtime, self.settings.tools, self.now)
+
     async def close(self) -> None:
+        if "runs" in self.__dict__:
+            await self.runs.close()
         await self.runtime.__aexit__()
