@@ -31,12 +31,10 @@ export function webAddress(address) {
   }
 }
 
+/** The host of a web address; every other address as it is. */
 export function host(address) {
-  try {
-    return new URL(address).host || address;
-  } catch {
-    return address;
-  }
+  const href = webAddress(address);
+  return href === null ? address : new URL(href).host;
 }
 
 export const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;

@@ -48,17 +48,15 @@ function lettersOf(within) {
   return { text, places };
 }
 
+/** Mark everything from one letter to another, and what stands between them. */
 function wrap({ places }, from, to) {
-  const pieces = new Map();
-  for (const place of places.slice(from, to)) {
-    const piece = pieces.get(place.node);
-    if (piece) piece.to = place.to;
-    else pieces.set(place.node, { from: place.from, to: place.to });
-  }
+  const start = places[from];
+  const end = places[to - 1];
+  const nodes = new Set(places.slice(from, to).map((place) => place.node));
   let first = null;
-  for (const [node, piece] of pieces) {
-    const words = node.splitText(piece.from);
-    words.splitText(piece.to - piece.from);
+  for (const node of nodes) {
+    const words = node === start.node ? node.splitText(start.from) : node;
+    if (node === end.node) words.splitText(end.to - (node === start.node ? start.from : 0));
     const mark = make("mark");
     words.replaceWith(mark);
     mark.append(words);

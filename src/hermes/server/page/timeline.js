@@ -243,9 +243,8 @@ function argumentWords(text) {
 }
 
 function flat(value) {
-  if (Array.isArray(value)) return value.flatMap(flat);
   if (value && typeof value === "object") return Object.values(value).flatMap(flat);
-  return value === null ? [] : [String(value)];
+  return typeof value === "string" ? [value] : [];
 }
 
 function formatted(text) {

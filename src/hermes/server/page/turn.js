@@ -94,16 +94,15 @@ export class Turn {
   #settle(text, citations) {
     this.element.dataset.state = "over";
     this.timeline.end();
-    this.timeline.element.open = false;
     this.text = text;
     this.citations = citations;
     forget(this.answer);
     render(text, this.answer, (n) => this.#chip(n));
     this.answer.removeAttribute("aria-busy");
     this.#list();
-    const by = [...this.timeline.backends].join(", ");
-    this.served.textContent = [this.model && `answered by ${this.model}`, by && `searched and read with ${by}`].filter(Boolean).join(", ");
-    this.served.hidden = this.served.textContent === "";
+    const by = [...this.timeline.backends].join(" and ");
+    this.served.textContent = `Answered by ${this.model}${by && `, with ${by}`}`;
+    this.served.hidden = !this.model || !text;
   }
 
   #explain(error) {
