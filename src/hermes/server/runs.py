@@ -55,12 +55,14 @@ class Runs:
 
     async def start(self, question: str, session_id: str = "", model: str = "") -> Run:
         """Begin to answer a question, in a session of its own or in a given one."""
-        self._refuse_too_many(session_id)
-        self._starting.add(session_id)
+        session = await self._runtime.store().find(session_id) if session_id else None
+        key = session.id if session else secrets.token_urlsafe(12)
+        self._refuse_too_many(key)
+        self._starting.add(key)
         try:
-            run, dialogue = await self._prepare(question, session_id, model)
+            run, dialogue = await self._prepare(question, session, model)
         finally:
-            self._starting.discard(session_id)
+            self._starting.discard(key)
         self._runs[run.id] = run
         self._model_calls.watch(run.session_id, run.log.add)
         run.task = asyncio.create_task(self._answer(run, dialogue), name=f"run {run.id}")
@@ -97,14 +99,14 @@ class Runs:
         return [run for run in self._runs.values() if not run.is_over]
 
     def _refuse_too_many(self, session_id: str) -> None:
-        if session_id and (session_id in self._starting or self.of_session(session_id)):
+        if session_id in self._starting or self.of_session(session_id):
             raise RequestFault(
                 "a question of this session is being answered",
                 status=409,
                 code="session_busy",
                 hint="wait for the answer, or stop it",
             )
-        if self.count >= MOST_AT_ONCE:
+        if self.count + len(self._starting) >= MOST_AT_ONCE:
             raise RequestFault(
                 f"{MOST_AT_ONCE} questions are being answered",
                 status=503,
@@ -112,9 +114,8 @@ class Runs:
                 hint="wait for an answer, or stop one",
             )
 
-    async def _prepare(self, question: str, session_id: str, model: str) -> tuple[Run, Dialogue]:
+    async def _prepare(self, question: str, session: Session | None, model: str) -> tuple[Run, Dialogue]:
         runtime = self._runtime
-        session: Session | None = await runtime.store().find(session_id) if session_id else None
         history = await runtime.store().messages(session.id) if session else ()
         await runtime.chooser.look_around(model)
         dialogue = runtime.converse(

@@ -6,6 +6,7 @@ import json
 import aiohttp
 import pytest
 
+from hermes.protocols import Fetched, KeptPage
 from hermes.server.page_files import POLICY, page_files
 from simulators.chat_completions import calls, says
 from simulators.served import TOKEN, Served
@@ -140,6 +141,19 @@ async def test_a_cited_page_is_shown_as_it_was_read(stage):
     assert status == 404
     status, _ = await server.ask("GET", "/api/page")
     assert status == 400
+
+
+async def test_a_page_that_was_fetched_lately_is_read_again_from_the_cache(stage):
+    _, server = stage
+    url, body = (
+        "https://a.example/x",
+        b"<html><title>T</title><body><p>Some words of a page.</p></body></html>",
+    )
+    pages = server.services.runtime.services.web_parts.kept_pages
+    pages.put(url, KeptPage(Fetched(url, 200, "text/html", body)))
+    _, page = await server.ask("GET", f"/api/page?url={url}")
+    assert (page["from"], page["title"]) == ("cache", "T")
+    assert "Some words of a page." in page["text"]
 
 
 async def test_the_status_says_who_serves(stage):

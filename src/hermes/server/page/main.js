@@ -135,7 +135,7 @@ const open = (cited, from) => openSource(cited, state.sessionId, from);
 
 /** A new turn at the end of the conversation. */
 function begin(question) {
-  byId("conversation").querySelector(".welcome")?.remove();
+  if (!state.sessionId) byId("conversation").replaceChildren(make("h1", { class: "unseen" }, question));
   const turn = new Turn(question, { open, say });
   turn.begin();
   byId("conversation").append(turn.element);
@@ -149,12 +149,11 @@ async function ask(question) {
   try {
     const { run_id: runId, session_id: sessionId } = await api.start(question, state.sessionId);
     if (sessionId !== state.sessionId) {
-      state.sessionId = sessionId;
+      state.sessionId = sessions.current = sessionId;
       history.pushState(null, "", `/?session=${encodeURIComponent(sessionId)}`);
+      document.title = `${question} – Hermes`;
     }
     watch(runId, turn);
-    sessions.current = sessionId;
-    await sessions.load();
   } catch (error) {
     if (!(error instanceof api.Refused)) throw error;
     busy(false);
@@ -162,7 +161,9 @@ async function ask(question) {
     byId("question").value = question;
     grow();
     if (error.status === 401) await signIn();
+    return;
   }
+  await reaching(() => sessions.load());
 }
 
 /** Follow a run to its end, in a turn. */
@@ -257,7 +258,19 @@ document.addEventListener("keydown", (key) => {
 });
 addEventListener("popstate", load);
 
+/** Say who would answer a question, and who would search for it. */
+async function showServing() {
+  let words;
+  try {
+    const { provider, model, backends } = await reaching(api.status);
+    words = `${provider}/${model} · ${backends.join(" and ")}`;
+  } catch (error) {
+    if (!(error instanceof api.Refused)) throw error;
+    words = error.message;
+  }
+  byId("serving").textContent = words;
+}
+
 await takeToken();
-const serving = await reaching(api.status);
-byId("serving").textContent = `${serving.provider}/${serving.model} · ${serving.backends.join(" and ")}`;
+await showServing();
 await Promise.all([load(), reaching(() => sessions.load())]);

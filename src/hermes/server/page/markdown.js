@@ -86,23 +86,27 @@ function quoted(lines, at, depth) {
 function list(lines, at, depth) {
   const first = ITEM.exec(lines[at]);
   const isOrdered = /\d/.test(first[2]);
-  const sign = first[2].slice(-1);
   const items = [];
   let isLoose = false;
-  while (at < lines.length) {
-    const found = ITEM.exec(lines[at]);
-    if (!found || found[2].slice(-1) !== sign || RULE.test(lines[at])) break;
+  let next = at;
+  while (isItemLike(first, lines[next])) {
+    const found = ITEM.exec(lines[next]);
     const width = found[1].length + found[2].length + Math.min(Math.max(found[3].length, 1), 4);
-    const body = [lines[at].slice(found[0].length)];
-    at += 1;
-    while (at < lines.length && belongs(lines, at, width)) {
+    const body = [lines[next].slice(found[0].length)];
+    for (at = next + 1; at < lines.length && belongs(lines, at, width); at += 1) {
       body.push(lines[at].slice(Math.min(width, lines[at].length - lines[at].trimStart().length)));
-      at += 1;
     }
-    isLoose ||= body.slice(0, -1).some((line) => line.trim() === "");
     items.push(parse(body, depth + 1));
+    for (next = at; next < lines.length && lines[next].trim() === ""; ) next += 1;
+    isLoose ||= body.slice(0, -1).some((line) => line.trim() === "") || (next > at && isItemLike(first, lines[next]));
   }
   return { kind: "list", isOrdered, isLoose, start: parseInt(first[2], 10) || 0, items, end: at };
+}
+
+/** Whether a line begins another item of the same list. */
+function isItemLike(first, line) {
+  const found = line === undefined || RULE.test(line) ? null : ITEM.exec(line);
+  return found !== null && found[2].slice(-1) === first[2].slice(-1);
 }
 
 /** Whether a line is part of an item whose words begin at this column. */

@@ -3,6 +3,7 @@
 import { count, duration, make, money, oneLine, size } from "./dom.js";
 
 const LONGEST_OUTPUT = 8000;
+const BRIEF = 80;
 
 /** The rows of one run. They are made of its events, live or stored. */
 export class Timeline {
@@ -10,8 +11,10 @@ export class Timeline {
     this.rows = make("ol", { class: "rows" });
     this.summary = make("summary", {}, "Steps");
     this.element = make("details", { class: "steps", hidden: true }, this.summary, this.rows);
+    this.who = "";
     this.tools = new Map();
     this.model = null;
+    this.thinking = null;
     this.totals = { models: 0, tools: 0, tokens: 0, cached: 0, cost: null };
     this.used = { total_tokens: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 };
     this.spent = 0;
@@ -76,7 +79,7 @@ export class Timeline {
   }
 
   #modelFinished(event) {
-    const row = this.model ?? this.#row("model", "model", "");
+    const row = this.model ?? this.#row("model", "model", this.who);
     row.state(event.error ? "failed" : "done");
     row.facts = { ...row.facts, seconds: event.seconds, usage: event.usage, cost: event.cost };
     row.tell(modelFacts(row.facts));
@@ -90,8 +93,7 @@ export class Timeline {
     const cost = event.cost === null || event.cost === undefined ? null : event.cost - this.spent;
     let row = this.model;
     if (!row || row.isCounted) {
-      row = this.#row("model", "model", "");
-      row.state("done");
+      row = this.#row("model", "model", this.who);
       if (this.last && event.at) row.facts = { seconds: event.at - this.last };
       this.totals.models += 1;
     }
@@ -118,10 +120,7 @@ export class Timeline {
   }
 
   #toolProgress(event) {
-    const row = this.tools.get(event.id);
-    if (!row) return;
-    if (/cache/.test(event.text) && event.text.length < 80) row.note(event.text);
-    else row.append(event.text);
+    this.tools.get(event.id)?.remark(event.text);
   }
 
   #toolFinished(event) {
@@ -136,7 +135,7 @@ export class Timeline {
 
   #happened(event) {
     const words = {
-      retry_waiting: () => ["wait", "waited", `${event.reason}; try ${event.attempt + 1}`, duration(event.seconds)],
+      retry_waiting: () => ["wait", "wait", `${event.reason}; try ${event.attempt + 1}`, duration(event.seconds)],
       switched: () => ["switch", "switched", `${event.to_model} answers instead of ${event.from_model}: ${event.reason}`],
       compacted: () => [
         "compacted",
@@ -177,8 +176,10 @@ export class Timeline {
 class Row {
   constructor(kind, name, text, detail) {
     this.words = make("span", { class: "about" }, text);
+    this.badge = make("span", { class: "badge" });
+    this.remarks = "";
     this.ending = make("span", { class: "facts" });
-    const line = [make("span", { class: "name" }, name), this.words, this.ending];
+    const line = [make("span", { class: "name" }, name), this.words, this.badge, this.ending];
     this.element = make("li", { "data-kind": kind, "data-state": "done" });
     if (detail === null) {
       this.element.append(make("div", { class: "row" }, ...line));
@@ -197,8 +198,13 @@ class Row {
     this.ending.textContent = facts.filter(Boolean).join(" · ");
   }
 
-  note(text) {
-    this.words.append(make("span", { class: "badge" }, text));
+  /** What a tool says meanwhile: a few words stand beside it, and more of them in the detail. */
+  remark(text) {
+    this.remarks += text;
+    const isBrief = this.remarks.length <= BRIEF && !this.remarks.trim().includes("\n");
+    this.badge.textContent = isBrief ? this.remarks.trim() : "";
+    if (!isBrief) this.append(this.detail.dataset.live ? text : `\n\n${this.remarks}`);
+    if (!isBrief) this.detail.dataset.live = "yes";
   }
 
   explain(text) {

@@ -39,8 +39,8 @@ export class Turn {
 
   /** Take an event of the run. */
   add(event) {
-    if (event.type === "started") this.model = `${event.provider}/${event.model}`;
-    if (event.type === "switched") this.model = event.to_model;
+    if (event.type === "started") this.#who(`${event.provider}/${event.model}`);
+    if (event.type === "switched") this.#who(event.to_model);
     if (event.type === "text") this.#hear(event.delta);
     if (event.type === "tool_started") this.#setAside();
     const said = event.type === "text" ? undefined : this.timeline.add(event);
@@ -51,8 +51,9 @@ export class Turn {
 
   /** The turn as it was stored. */
   restore({ answer, citations, events, model }) {
-    this.model = model;
+    this.#who(model);
     for (const event of events) {
+      if (event.type === "switched") this.#who(event.to_model);
       if (event.type === "failed") this.#explain(event.error);
       else if (event.type === "text") this.timeline.aside(event.delta);
       else this.timeline.add(event);
@@ -67,10 +68,15 @@ export class Turn {
     this.say(error.type === "Interrupted" ? "stopped" : "the question was not answered");
   }
 
+  /** Who answers from here on. */
+  #who(model) {
+    this.model = this.timeline.who = model;
+  }
+
   #finish(answer) {
-    this.model = `${answer.provider}/${answer.model}`;
+    this.#who(`${answer.provider}/${answer.model}`);
     this.#settle(answer.text, answer.citations);
-    if (!answer.complete) this.problem.dataset.kind = "notice";
+    if (!answer.complete) this.#tell("notice", "This answer is not complete.");
     this.say(`answered, with ${count(answer.citations.length, "source", "sources")}`);
   }
 
@@ -106,11 +112,13 @@ export class Turn {
   }
 
   #explain(error) {
-    const isStopped = error.type === "Interrupted";
-    this.problem.dataset.kind = isStopped ? "notice" : "error";
-    const lead = isStopped ? "Stopped. What was said until then is kept." : sentence(error.message);
-    this.problem.replaceChildren(make("p", {}, lead));
-    if (error.hint && !isStopped) this.problem.append(make("p", { class: "note" }, sentence(error.hint)));
+    if (error.type === "Interrupted") this.#tell("notice", "Stopped. What was said until then is kept.");
+    else this.#tell("error", sentence(error.message), error.hint && sentence(error.hint));
+  }
+
+  #tell(kind, ...lines) {
+    this.problem.dataset.kind = kind;
+    this.problem.replaceChildren(...lines.filter(Boolean).map((line) => make("p", {}, line)));
     this.problem.hidden = false;
   }
 
