@@ -11,7 +11,8 @@ from playwright.async_api import async_playwright, expect
 
 from simulators.chat_completions import calls, fails, says
 from simulators.scripted import ScriptedServer, http_reply
-from simulators.served import TOKEN, Served
+from simulators.served import Served
+from simulators.serving import TOKEN
 from simulators.staged import Held, StagedModel
 
 CHROMIUM = shutil.which("chromium")

@@ -1,24 +1,27 @@
-"""`hermes serve` in this very process, on a real socket: stopped, and started again at its address."""
+"""The server of the page, which can go away in the middle and come back at its address.
 
-import asyncio
+async with Served(home, CUSTOM_BASE_URL=model.base_url) as server:
+    await server.ask("GET", "/api/status")
+    await server.stop()
+    await server.start()
+"""
+
 import json
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Self
 
 import aiohttp
 
-from hermes.config import load
-from hermes.server import app, running, tokens
-from hermes.server.services import Services
-
-TOKEN = "a-token-of-the-tests-0123456789"
+from simulators.serving import TOKEN, Serving, serving, settings
 
 
 class Served:
     """The server over a home, with what environment variables say."""
 
     def __init__(self, home: Path, **variables: str) -> None:
-        self.config = load({"HERMES_HOME": str(home), "HERMES_MODEL_LOCAL_SERVERS": "false", **variables})
+        self._config = settings(home, **variables)
+        self._running: AbstractAsyncContextManager[Serving] | None = None
         self.port = 0
 
     @property
@@ -38,29 +41,24 @@ class Served:
         await self.stop()
 
     async def start(self) -> None:
-        self.services = Services(self.config, tokens.Tokens([TOKEN]))
-        self._listening = running.bind("127.0.0.1", self.port)
-        self.port = self._listening.getsockname()[1]
-        self._server = running.server(app.assemble(self.services), drain=0)
-        self._serving = asyncio.ensure_future(self._server.serve(sockets=[self._listening]))
-        while not self._server.started:
-            await asyncio.sleep(0.01)
+        self._running = serving(self._config, self.port)
+        self._server = await self._running.__aenter__()
+        self.port, self.services = self._server.port, self._server.services
 
     async def stop(self) -> None:
-        """Stop at once: connections break off, and then what runs is stopped."""
-        for listening in self._server.servers:
-            listening.close()
-        for connection in list(self._server.server_state.connections):
-            connection.transport.abort()
-        await self.services.runs.close()
-        self._server.stop()
-        await self._serving
+        """Go away at once: connections break off, and then what runs is stopped."""
+        if self._running is not None:
+            running, self._running = self._running, None
+            for listening in self._server.uvicorn.servers:
+                listening.close()
+            for connection in list(self._server.uvicorn.server_state.connections):
+                connection.transport.abort()
+            await running.__aexit__(None, None, None)
 
-    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+    async def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """A request with the token; gives the status and the JSON of the answer."""
-        given = {"authorization": f"Bearer {TOKEN}", **headers}
         async with (
-            aiohttp.ClientSession() as client,
-            client.request(method, self.url + path, json=body, headers=given) as reply,
+            aiohttp.ClientSession(headers=self._server.headers) as client,
+            client.request(method, self.url + path, json=body) as reply,
         ):
             return reply.status, json.loads(await reply.read())

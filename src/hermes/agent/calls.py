@@ -92,9 +92,9 @@ class Calls:
         expected = self._means.expectation
         return Request(
             messages=messages,
-            tools=self._means.tools.specs(),
+            tools=(*self._means.tools.specs(), *self._means.theirs),
             tool_choice=tool_choice,
-            max_output_tokens=output_limit,
+            max_output_tokens=output_limit or self._means.max_output_tokens,
             effort=self._means.effort,
             temperature=self._means.temperature,
             session_id=self._conversation.session_id,

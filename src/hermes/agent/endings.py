@@ -43,10 +43,14 @@ Step = RunCalls | Accept | AskAgain | GiveUp
 
 
 class Endings:
-    """The remedies of one answer. `limit` is the output limit its calls are sent with, if any."""
+    """The remedies of one answer. `limit` is the output limit its calls are sent with, if any.
 
-    def __init__(self, limit: int | None = None) -> None:
+    With `is_cut` an answer ends at that limit, and is not asked to go on.
+    """
+
+    def __init__(self, limit: int | None = None, *, is_cut: bool = False) -> None:
         self._limit = limit
+        self._is_cut = is_cut
         self._spent: dict[str, int] = {}
 
     def judge(self, response: NormalizedResponse, *, after_tools: bool) -> Step:
@@ -97,7 +101,9 @@ class Endings:
                     hint="raise `model.max_tokens`, or lower `model.effort`",
                 )
             )
-        return AskAgain(keep=True, say=CONTINUE) if self._may("continuation", _CONTINUATIONS) else Accept()
+        if self._is_cut or not self._may("continuation", _CONTINUATIONS):
+            return Accept()
+        return AskAgain(keep=True, say=CONTINUE)
 
     def _silence(self, response: NormalizedResponse, after_tools: bool) -> Step:
         thought = bool(response.reasoning)

@@ -7,7 +7,7 @@ said is appended to the log before the loop goes on.
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -57,7 +57,10 @@ _RAISE_OUTPUT = "the setting `model.max_tokens` says how long an answer may be"
 
 
 class Turn:
-    """One question on its way to an answer. `spend` counts what others ask of models meanwhile."""
+    """One question on its way to an answer. `spend` counts what others ask of models meanwhile.
+
+    `sources` are the pages that were seen; a turn that goes on begins with those it was left with.
+    """
 
     def __init__(
         self,
@@ -66,6 +69,7 @@ class Turn:
         emit: Emit,
         clock: Callable[[], float] = time.monotonic,
         make_id: Callable[[], str] = lambda: os.urandom(4).hex(),
+        sources: Sources | None = None,
     ) -> None:
         self._conversation = conversation
         self._means = means
@@ -82,7 +86,7 @@ class Turn:
         self._calls = Calls(conversation, means, self._emit, self._summarise, clock, self._occasion)
         self.spend = self._calls.spend
         self._runner = ToolRunner(means, self._occasion, self._emit, clock)
-        self._sources = Sources()
+        self.sources = sources or Sources()
         self._parts: list[str] = []
         self._said: list[str] = []
         self._strange_rounds = 0
@@ -92,8 +96,17 @@ class Turn:
         asked = Message(role="user", content=question, images=images)
         is_first, self._occasion.question = not self._conversation.history, question
         self._means.guard.hear([asked])
+        return await self._run(lambda: self._hear(asked, is_first=is_first))
+
+    async def go_on(self, results: Sequence[Message]) -> Answer:
+        """Run on with the results of calls that whoever asks has run; as with `answer`."""
+        questions = filter(is_question, reversed(self._conversation.history))
+        self._occasion.question = next((asked.content or "" for asked in questions), "")
+        return await self._run(lambda: self._conversation.add(*results))
+
+    async def _run(self, begin: Callable[[], Awaitable[None]]) -> Answer:
         try:
-            answer = await self._finish(await self._in_time(asked, is_first=is_first))
+            answer = await self._finish(await self._in_time(begin))
         except (HermesError, asyncio.CancelledError) as error:
             await self._keep_partial()
             await self._hooks.end(completed=False, interrupted=isinstance(error, asyncio.CancelledError))
@@ -109,7 +122,7 @@ class Turn:
             text = await self._hooks.transform(answer.text)
             self._emit_event(Text(text))
             if text != answer.text:
-                cited = cite(text, None, self._sources)
+                cited = cite(text, None, self.sources)
                 answer = msgspec.structs.replace(answer, text=text, citations=cited)
         await self._hooks.answered(answer.text)
         return answer
@@ -119,12 +132,12 @@ class Turn:
         await self.remember()
         await self._hooks.finalize()
 
-    async def _in_time(self, asked: Message, *, is_first: bool) -> Answer:
-        """The answer to a question. A call or a tool that is running when the time is over is cut."""
+    async def _in_time(self, begin: Callable[[], Awaitable[None]]) -> Answer:
+        """The answer to what is begun. A call or a tool that is running when the time is over is cut."""
         budget = self._calls.budget
         try:
             async with asyncio.timeout(budget.seconds_left()) as limit:
-                await self._hear(asked, is_first=is_first)
+                await begin()
                 return await self._ask_until_answered()
         except TimeoutError:
             if not limit.expired():
@@ -181,10 +194,14 @@ class Turn:
     async def _ask_until_answered(self) -> Answer:
         endings = self._endings()
         output_limit: int | None = None
+        choice = self._means.first_choice
         while (reached := self._calls.budget.exceeded()) is None:
-            response = await self._ask("auto", output_limit)
-            output_limit = None
+            response = await self._ask(choice, output_limit)
+            output_limit, choice = None, "auto"
             match endings.judge(response, after_tools=self._last().role == "tool"):
+                case RunCalls() if theirs := self._theirs(response):
+                    await self._keep(theirs)
+                    return self._result("tool_calls", theirs)
                 case RunCalls():
                     await self._keep(response)
                     await self._run_calls(response.tool_calls or ())
@@ -210,7 +227,17 @@ class Turn:
         return await self._sum_up(reached)
 
     def _endings(self) -> Endings:
-        return Endings(self._calls.chain.endpoint.provider.max_tokens)
+        most = self._means.max_output_tokens
+        return Endings(most or self._calls.chain.endpoint.provider.max_tokens, is_cut=most is not None)
+
+    def _theirs(self, response: NormalizedResponse) -> NormalizedResponse | None:
+        """The response with its calls of tools that whoever asks runs; None where there is none.
+
+        Calls of our own beside them are left out: the model makes them again when it still wants them.
+        """
+        names = {tool.name for tool in self._means.theirs}
+        called = [call for call in response.tool_calls or () if call.name in names]
+        return msgspec.structs.replace(response, tool_calls=called) if called else None
 
     async def _sum_up(self, reached: str) -> Answer:
         """The answer when a limit is reached: from what there is, and marked as not complete.
@@ -303,7 +330,7 @@ class Turn:
         self._parts.clear()
         results = await self._runner.run(calls)
         for result in results:
-            self._sources.add(result.sources)
+            self.sources.add(result.sources)
         await self._conversation.add(*map(_result_message, calls, results))
         self._count_strange_rounds(calls)
 
@@ -362,7 +389,7 @@ class Turn:
         return Answer(
             session_id=self._conversation.session_id,
             text=text,
-            citations=cite(text, response.provider_data if response else None, self._sources),
+            citations=cite(text, response.provider_data if response else None, self.sources),
             messages=self._conversation.history,
             usage=self._calls.budget.usage,
             finish_reason=reason,

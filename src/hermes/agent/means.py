@@ -12,7 +12,7 @@ from hermes.agent.guardrail import USUAL, Thresholds
 from hermes.agent.untrusted import Guard
 from hermes.hooks import HookHost
 from hermes.messages import Usage
-from hermes.protocols import Effort, Expectation, Toolbox
+from hermes.protocols import Effort, Expectation, Toolbox, ToolChoice, ToolSpec
 
 Price = Callable[[str, str, Usage], float | None]
 """What a call costs in US dollars, from provider, model and usage; None when that is unknown."""
@@ -36,6 +36,12 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     """Asked where an endpoint does not tell its window, and only of a long conversation."""
     effort: Effort | None = None
     temperature: float | None = None
+    max_output_tokens: int | None = None
+    """The most that one call may give, where whoever asks has set it: a longer answer is cut there."""
+    theirs: tuple[ToolSpec, ...] = ()
+    """Tools that whoever asks runs themselves: a call of one ends the turn."""
+    first_choice: ToolChoice = "auto"
+    """Whether the first call has to use a tool."""
     thresholds: Thresholds = USUAL
     """When a model that goes in circles is warned or stopped."""
     hooks: HookHost = msgspec.field(default_factory=HookHost)

@@ -2,12 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from hermes.agent.citations import Sources
 from hermes.agent.conversation import Conversation
 from hermes.agent.loop import Turn
 from hermes.agent.means import Means
@@ -17,7 +19,7 @@ from hermes.config import Redactor
 from hermes.errors import HermesError, Interrupted, StoreError, StoreUnavailable
 from hermes.events import Answer, Done, Event, Failed, Notice, Started
 from hermes.messages import Image, Message
-from hermes.protocols import Effort, Endpoint
+from hermes.protocols import Effort, Endpoint, ToolChoice, ToolSpec
 from hermes.store import Happening, Session, Status, Store, kept
 
 if TYPE_CHECKING:
@@ -49,6 +51,20 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """Where the questions come from, as plugins are told."""
     priced: bool = False
     """Whether answers say what they cost at a vendor; the price list is slow to load."""
+    kept: bool = True
+    """Whether the conversation is written down."""
+    temperature: float | None = None
+    """None is what the settings say."""
+    max_output_tokens: int | None = None
+    """Where an answer is cut; None is what the settings say, and then a long one is asked to go on."""
+    narrowed: Mapping[str, Any] = {}
+    """Filters that hold for every search, whatever the model asks for."""
+    theirs: tuple[ToolSpec, ...] = ()
+    """Tools that whoever asks runs themselves: a call of one ends the turn, and `go_on` takes its result."""
+    first_choice: ToolChoice = "auto"
+    """Whether the first call has to use a tool."""
+    sources: Sources | None = None
+    """The pages that the turn which goes on has seen."""
 
 
 class Journal:
@@ -162,6 +178,7 @@ class Dialogue:
         journal: Journal,
         *,
         is_new: bool,
+        sources: Sources | None = None,
         lend: Lend = lambda **_: nullcontext(),
     ) -> None:
         self._session = session
@@ -169,6 +186,7 @@ class Dialogue:
         self._means = means
         self._journal = journal
         self._is_new = is_new
+        self._sources = sources
         self.lend = lend
 
     @property
@@ -178,16 +196,35 @@ class Dialogue:
     @property
     def terms(self) -> Terms:
         """The terms on which another runtime can go on with this conversation."""
-        agreed = frozenset(self._means.approvals.agreed)
-        return Terms(session=self._session, history=self._conversation.history, agreed=agreed)
+        return Terms(
+            session=self._session,
+            history=self._conversation.history,
+            agreed=frozenset(self._means.approvals.agreed),
+            sources=self._sources,
+        )
 
     async def ask(self, question: str, emit: Emit, images: Sequence[Image] = ()) -> Answer:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
         turn = self._turn(self._noting(emit))
+        asked = partial(turn.answer, question, tuple(images))
         with self.lend(emit=emit, spend=turn.spend):
-            return await self._ask(turn, question, emit, images)
+            return await self._ask(turn, asked, question, emit, images)
 
-    async def _ask(self, turn: Turn, question: str, emit: Emit, images: Sequence[Image]) -> Answer:
+    async def go_on(self, results: Sequence[Message], emit: Emit) -> Answer:
+        """Answer on, with the results of calls that whoever asks has run; as with `ask`."""
+        turn = self._turn(self._noting(emit), self._sources)
+        with self.lend(emit=emit, spend=turn.spend):
+            return await self._ask(turn, partial(turn.go_on, results), "", emit)
+
+    async def _ask(
+        self,
+        turn: Turn,
+        asked: Callable[[], Awaitable[Answer]],
+        question: str,
+        emit: Emit,
+        images: Sequence[Image] = (),
+    ) -> Answer:
+        self._sources = turn.sources
         session_id, endpoint = self._conversation.session_id, self._means.models.endpoint
         is_first, self._is_new = self._is_new, False
         if is_first:
@@ -196,7 +233,7 @@ class Dialogue:
         if images and not endpoint.provider.sees:
             self._noting(emit)(_unseen(endpoint))
         try:
-            answer = await turn.answer(question, tuple(images))
+            answer = await asked()
         except HermesError as error:
             await self._finish(emit, "failed", Failed(error, turn.partial()))
             raise
@@ -215,8 +252,8 @@ class Dialogue:
         """What would be sent for this question, field by field, and why; nothing is sent or kept."""
         return self._turn(lambda _event: None).explain(question, tuple(images))
 
-    def _turn(self, emit: Emit) -> Turn:
-        return Turn(self._conversation, self._means, emit)
+    def _turn(self, emit: Emit, sources: Sources | None = None) -> Turn:
+        return Turn(self._conversation, self._means, emit, sources=sources)
 
     async def _finish(
         self, emit: Emit, status: Status, last: Done | Failed, untitled: Turn | None = None

@@ -39,6 +39,7 @@ from hermes.store import Session, Store, new_session_id
 from hermes.store.notebook import Notebook
 from hermes.tools.base import Tool
 from hermes.tools.toolbox import Toolbox, select
+from hermes.tools.web.narrowing import narrowed
 
 
 class Runtime:
@@ -107,7 +108,8 @@ class Runtime:
         """A conversation on these terms: a new session, or the given one with its history."""
         endpoint = self.choose_model(terms.model).endpoint
         session = terms.session or _new_session(endpoint)
-        journal = Journal(self._open_store(), self.services.redact, self.services.notices)
+        store = self._open_store() if terms.kept else None
+        journal = Journal(store, self.services.redact, self.services.notices)
         means = self._means(terms, endpoint)
         has_memory = any(tool.name == prompt.MEMORY for tool in means.tools.specs())
         facts = self.services.memory.facts() if has_memory else ()
@@ -118,7 +120,15 @@ class Runtime:
             session_id=session.id,
             model=lambda name: self._fallback(name) if name else self._model(endpoint),
         )
-        return Dialogue(session, conversation, means, journal, is_new=terms.session is None, lend=lend)
+        return Dialogue(
+            session,
+            conversation,
+            means,
+            journal,
+            is_new=terms.session is None,
+            sources=terms.sources,
+            lend=lend,
+        )
 
     def _means(self, terms: Terms, endpoint: Endpoint) -> Means:
         settings, schema = self.config.agent, terms.output_schema
@@ -146,14 +156,19 @@ class Runtime:
             verify_nudges=settings.max_verify_nudges,
             window=self._window,
             effort=terms.effort or self.config.model.effort,
-            temperature=self.config.model.temperature,
+            temperature=self.config.model.temperature if terms.temperature is None else terms.temperature,
+            max_output_tokens=terms.max_output_tokens,
+            theirs=terms.theirs,
+            first_choice=terms.first_choice,
         )
 
     def _select(self, terms: Terms) -> tuple[Tool, ...]:
         """The tools to offer: as the terms say, or as the settings say and whatever plugins brought."""
         plugins = self.plugins
         wanted = plugins.offered(self.config.agent.tools) if terms.tools is None else terms.tools
-        return select(wanted, plugins.tools)
+        theirs = {tool.name for tool in terms.theirs}
+        ours = (tool for tool in select(wanted, plugins.tools) if tool.spec.name not in theirs)
+        return tuple(narrowed(tool, terms.narrowed) for tool in ours)
 
     def shorten_pages(self, chosen: ModelClient | None = None) -> None:
         """Let a model make long pages shorter where `web.compress` asks for it: its own, or the chosen one.

@@ -31,11 +31,12 @@ def command(host: str, port: int, token_file: str, hosts: tuple[str, ...]) -> in
         _warn_of_others(host, config)
     path = token_file or os.path.join(config.home, tokens.FILE)
     _, made = tokens.read_or_make(path)
-    app = discover.module("hermes.server").create_app(config, token_file=path)
+    served = discover.module("hermes.server.app")
+    services = served.open_services(config, path)
     running = discover.module("hermes.server.running")
     listening = running.bind(host, port)
     _say_where(f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}", path, made)
-    server = running.server(app, drain=config.server.drain_seconds)
+    server = running.server(served.assemble(services), services.runs, drain=config.server.drain_seconds)
     run_in_loop(server.serve(sockets=[listening]))
     return 0
 

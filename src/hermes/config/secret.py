@@ -80,6 +80,11 @@ class Redactor:
         values = (value for value in self._values if len(value) >= SHORTEST_REDACTED)
         return tuple({form for value in values for form in _forms(value)})
 
+    @property
+    def hides(self) -> bool:
+        """Whether there is anything to take out."""
+        return bool(self._forms)
+
     def __call__(self, text: str) -> str:
         """The text with every occurrence replaced by `[redacted]`, overlapping ones by a single one."""
         pieces: list[str] = []

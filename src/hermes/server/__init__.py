@@ -9,7 +9,7 @@ tokens      who may come in
 limits      how often, and how many at once
 faults      errors as answers
 page        the page: its files as they are sent, by `page_files`
-runs        questions of the page, answered whoever watches; `run_log` is what their readers are told
+page_runs   questions of the page, answered whoever watches; `run_log` is what their readers are told
 """
 
 from typing import TYPE_CHECKING
@@ -30,5 +30,6 @@ def create_app(config: Config, *, token_file: str = "") -> "ASGIApp":
     """
     if not discover.is_installed("starlette"):
         raise NotConfigured("the server is not installed", hint='run `pip install "hermes[server]"`')
-    app: ASGIApp = discover.module("hermes.server.app").create(config, token_file)
+    home = discover.module("hermes.server.app")
+    app: ASGIApp = home.assemble(home.open_services(config, token_file))
     return app

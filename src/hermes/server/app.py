@@ -17,17 +17,19 @@ from hermes.errors import HermesError, RequestFault
 from hermes.server import tokens as token_file
 from hermes.server.endpoint import Endpoint, Handler
 from hermes.server.faults import error_response
-from hermes.server.limits import RateLimit, Room
+from hermes.server.idempotency import Idempotent
+from hermes.server.limits import RateLimit
+from hermes.server.metrics import PATH, Measured
 from hermes.server.security import LOOPBACK, Gate
 from hermes.server.services import Services
 
 PACKAGE = "hermes.server.endpoints"
 
 
-def create(config: Config, path: str = "") -> ASGIApp:
-    """The application with the tokens of a file, or of the one in the Hermes home."""
+def open_services(config: Config, path: str = "") -> Services:
+    """What the application works with, and the tokens of a file or of the one in the Hermes home."""
     tokens, _ = token_file.read_or_make(path or os.path.join(config.home, token_file.FILE))
-    return assemble(Services(config, tokens))
+    return Services(config, tokens)
 
 
 def endpoints() -> tuple[Endpoint, ...]:
@@ -40,27 +42,30 @@ def assemble(services: Services, found: Sequence[Endpoint] | None = None) -> ASG
     served = endpoints() if found is None else found
     inner = Starlette(
         routes=[route for endpoint in served for route in _routes(endpoint, services)],
-        exception_handlers={HTTPException: _unrouted},
+        exception_handlers={HTTPException: _unrouted, Exception: _broken},
         lifespan=lambda _app: _running(served, services),
     )
+    inner.state.endpoints = served
     settings = services.settings
-    return Gate(
-        inner,
+    gate = Gate(
+        Idempotent(inner, services.clock),
         hosts=(*LOOPBACK, *settings.allow_hosts),
         tokens=services.tokens,
         is_open=_is_open(served),
         rate=RateLimit(settings.requests_per_minute, services.clock),
-        room=Room(settings.max_runs),
+        room=services.room,
         max_body=settings.max_body,
         redact=services.redact,
+        refused=services.metrics.rejected,
     )
+    return Measured(gate, services.metrics, services.clock)
 
 
 def _routes(endpoint: Endpoint, services: Services) -> list[Route]:
     if endpoint.app is not None:
         return [Route(endpoint.path, _Whole(endpoint.app(services)))]
     return [
-        Route(endpoint.path, _handler(operation.handle, services), methods=[method])
+        Route(endpoint.path, _handler(endpoint.path, operation.handle, services), methods=[method])
         for method, operation in endpoint.methods.items()
     ]
 
@@ -75,8 +80,9 @@ class _Whole:
         await self._app(scope, receive, send)
 
 
-def _handler(handle: Handler, services: Services) -> "Callable[[Request], object]":
+def _handler(path: str, handle: Handler, services: Services) -> Callable[[Request], object]:
     async def answer(request: Request) -> Response:
+        request.scope[PATH] = path
         try:
             return await handle(request, services)
         except HermesError as error:
@@ -98,6 +104,11 @@ async def _running(served: Sequence[Endpoint], services: Services) -> AsyncItera
             if endpoint.lifespan is not None:
                 await stack.enter_async_context(endpoint.lifespan(services))
         yield
+
+
+async def _broken(_request: Request, error: Exception) -> Response:
+    """A fault of our own; the server tells where, and the caller that it was none of theirs."""
+    return error_response(HermesError(f"something in Hermes broke: {type(error).__name__}"))
 
 
 async def _unrouted(_request: Request, error: Exception) -> Response:

@@ -51,6 +51,8 @@ _TYPES = {
     429: "rate_limit_error",
 }
 
+_ALWAYS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+
 
 def status_and_code(error: HermesError) -> tuple[int, str]:
     """The status of an error and a word for it, by its nearest class that has them."""
@@ -78,6 +80,7 @@ def error_response(error: HermesError, redact: Callable[[str], str] = str) -> Re
 
 
 def json_response(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A value as JSON."""
-    body = msgspec.json.encode(value)
-    return Response(body, status_code=status, headers=headers, media_type="application/json")
+    """A value as JSON; bytes are JSON already."""
+    body = value if isinstance(value, bytes) else msgspec.json.encode(value)
+    told = {**_ALWAYS, **(headers or {})}
+    return Response(body, status_code=status, headers=told, media_type="application/json")

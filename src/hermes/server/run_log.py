@@ -1,23 +1,20 @@
 """What happened in a run, kept in order, for readers that come and go."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Callable
 
 import msgspec
 
 from hermes.errors import HermesError
 from hermes.events import Done, Event, Failed, Reasoning, Text, ToolFinished, ToolProgress
+from hermes.server.holding import Holding
 from hermes.server.model_calls import ModelEvent
 
 MOST_CHARACTERS = 2_000_000
 """What is kept of one run; of a longer one the beginning is forgotten."""
 LONGEST_RESULT = 20_000
 """Characters of a tool's result that a reader is told; `characters` says how long it really is."""
-_LONGEST_HELD = 4_000
 _COST_OF_A_PIECE = 64
-_MAYBE_A_KEY = re.compile(r"[!-~]+\Z")
-"""What may be the beginning of a key: keys are ASCII, and hold no blank."""
 
 Words = Text | Reasoning | ToolProgress
 
@@ -61,29 +58,26 @@ class RunLog:
     """The log of one run: written by one, read by many, each from where it left off.
 
     A reader has no queue of its own. One that is slow gets the words of the meantime in one event, and
-    one that is too slow for what is kept is told of the gap. No secret that `redact` knows gets in.
+    one that is too slow for what is kept is told of the gap. What is written goes through `holding`.
     """
 
-    def __init__(
-        self, clock: Callable[[], float], redact: Callable[[str], str] = str, most: int = MOST_CHARACTERS
-    ) -> None:
+    def __init__(self, clock: Callable[[], float], holding: Holding, most: int = MOST_CHARACTERS) -> None:
         self._clock = clock
-        self._redact = redact
+        self._holding = holding
         self._most = most
         self._entries: list[_Entry] = []
         self._forgotten = 0
-        self._held = ""
         self._waiting: list[asyncio.Future[None]] = []
         self.size = 0
         self.is_closed = False
 
     def add(self, event: Event | ModelEvent) -> None:
-        """Write down what happens. Words that may be the beginning of a key wait for those that follow."""
+        """Write down what happens. Words that a key might begin in wait for those that follow."""
         if isinstance(event, Words):
             self._add_words(event)
         else:
             self._let_go()
-            self._append(_Entry(self._clock(), None, [self._redact(event_json(event))]))
+            self._append(_Entry(self._clock(), None, [self._holding.clean(event_json(event))]))
         self._wake()
 
     def close(self) -> None:
@@ -121,19 +115,14 @@ class RunLog:
         if not self._entries or not _is_more(self._entries[-1].words, event):
             self._let_go()
             self._append(_Entry(self._clock(), _with_words(event, ""), []))
-        ready = self._held + _words(event)
-        maybe_a_key = _MAYBE_A_KEY.search(ready, max(0, len(ready) - _LONGEST_HELD))
-        cut = maybe_a_key.start() if maybe_a_key else len(ready)
-        self._held = ready[cut:]
-        self._grow(ready[:cut])
+        self._grow(self._holding.add(_words(event)))
 
     def _let_go(self) -> None:
-        held, self._held = self._held, ""
-        self._grow(held)
+        self._grow(self._holding.rest())
 
     def _grow(self, words: str) -> None:
         if words:
-            self._entries[-1].pieces.append(self._redact(words))
+            self._entries[-1].pieces.append(words)
             self.size += _cost(words)
             self._forget()
 

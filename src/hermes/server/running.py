@@ -10,30 +10,42 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from hermes.errors import UsageError
+from hermes.server.connections import Connection
+from hermes.server.runs import Runs
 
 _LONGER = 5
 """Seconds beyond the drain that connections have to end."""
 _BACKLOG = 2048
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Server(uvicorn.Server):
     """Stops on SIGTERM and Ctrl-C: takes no more requests, and lets those that run come to their end."""
 
+    def __init__(self, config: uvicorn.Config, runs: Runs, drain: float) -> None:
+        super().__init__(config)
+        self._runs = runs
+        self._drain = drain
+        self._draining: asyncio.Task[None] | None = None
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
+        """Not as uvicorn does it: a server that was asked to stop and did has not been killed."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in _SIGNALS:
             loop.add_signal_handler(number, self.stop)
         try:
             yield
         finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
+            for number in _SIGNALS:
                 loop.remove_signal_handler(number)
 
     def stop(self) -> None:
         """Come to an end; said a second time, at once."""
-        self.force_exit = self.should_exit
+        if self.should_exit:
+            self._drain = 0
         self.should_exit = True
+        self._draining = asyncio.ensure_future(self._runs.drain(self._drain))
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -53,14 +65,16 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def server(app: ASGIApp, *, drain: float) -> Server:
+def server(app: ASGIApp, runs: Runs, *, drain: float) -> Server:
     """A server for the application; `serve` runs it on sockets."""
-    return Server(
-        uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=int(drain) + _LONGER,
-        )
+    config = uvicorn.Config(
+        app,
+        http=Connection,
+        ws="none",
+        log_config=None,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=int(drain) + _LONGER,
     )
+    return Server(config, runs, drain)

@@ -1,145 +1,159 @@
-"""Runs that outlive a connection: begun by one request, watched by others, over when they are over."""
+"""Runs: a question on its way to an answer, apart from whoever reads it."""
 
 import asyncio
-import secrets
-import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
 
-from hermes.app import Dialogue, Runtime, Terms
-from hermes.errors import HermesError, RequestFault
-from hermes.server.model_calls import ModelCalls
-from hermes.server.run_log import RunLog
-from hermes.store import Session
+from hermes.agent.send import Emit
+from hermes.errors import HermesError, Interrupted, ModelError
+from hermes.events import Answer, Delta, Event, Reasoning, Text, ToolFinished, ToolStarted
+from hermes.server.sources import Seen
 
-MOST_AT_ONCE = 8
-MOST_KEPT = 16
-"""Runs that are over and can still be read from the beginning; older ones are in their sessions."""
-PLATFORM = "page"
+QUIET_SECONDS = 15.0
+"""After so long without news a reader is told that there is none."""
+BEGIN_SECONDS = 5.0
+"""How long a stream waits for its first word, because until then an error can still have a status."""
+MOST_PIECES = 64
+MOST_WAITING = 8_000_000
+"""Characters that wait for a slow reader; beyond, the run is ended."""
+
+News = Delta | ToolStarted
+Ask = Callable[[Emit], Coroutine[Any, Any, Answer]]
 
 
 class Run:
-    """One question on its way to an answer; `before` is how many messages its session held at the start."""
+    """One run. What it says is kept until it is read: pieces that wait are joined, so a slow reader costs
+    no more than the words themselves, and the model never waits for one.
+    """
 
-    def __init__(self, question: str, log: RunLog, session_id: str, before: int) -> None:
-        self.id = secrets.token_urlsafe(12)
-        self.question = question
-        self.log = log
-        self.session_id = session_id
-        self.before = before
-        self.task: asyncio.Task[None] | None = None
+    def __init__(self, ask: Ask, seen: Seen) -> None:
+        self.seen = seen
+        self._waiting: list[News] = []
+        self._size = 0
+        self._news = asyncio.Event()
+        self._stopped_by: HermesError | None = None
+        self._task = asyncio.ensure_future(ask(self._hear))
+        self._task.add_done_callback(self._over)
 
-    @property
-    def is_over(self) -> bool:
-        return self.log.is_closed
+    async def begin(self) -> None:
+        """Wait for the first news. A run that fails before it said anything raises its error."""
+        await _either(self._news.wait(), BEGIN_SECONDS)
+        if self._task.done() and not self._waiting:
+            await self.answer()
 
-    async def stop(self) -> None:
-        """Stop it; what was said is kept."""
-        if self.task is not None and not self.task.done():
-            self.task.cancel()
-            await asyncio.wait([self.task])
+    async def batches(self) -> AsyncIterator[list[News]]:
+        """What is new, whenever something is; nothing, when nothing was for a while. Ends with the run."""
+        while True:
+            if not self._waiting and not self._task.done():
+                await _either(self._news.wait(), QUIET_SECONDS)
+            self._news.clear()
+            batch, self._waiting, self._size = self._waiting, [], 0
+            if not batch and self._task.done():
+                return
+            yield batch
+
+    async def answer(self) -> Answer:
+        """The answer; raises what the run failed with, or was stopped for."""
+        try:
+            return await asyncio.shield(self._task)
+        except asyncio.CancelledError:
+            if not self._task.cancelled():
+                raise
+            raise self._stopped_by or Interrupted("the run was stopped") from None
+
+    def stop(self, error: HermesError) -> None:
+        """End the run, if it is still going: its sockets are closed, and whoever waits gets the error."""
+        if not self._task.done():
+            self._stopped_by = self._stopped_by or error
+            self._task.cancel()
+
+    def when_done(self, tell: "Callable[[Run], object]") -> None:
+        """Tell somebody when the run has come to its end."""
+        self._task.add_done_callback(lambda _task: tell(self))
+
+    async def ended(self) -> None:
+        """Wait until the run has come to its end, whichever."""
+        await asyncio.wait([self._task])
+
+    def _over(self, task: asyncio.Task[Answer]) -> None:
+        self._news.set()
+        if not task.cancelled():
+            task.exception()  # who wants to know waits for the answer, and maybe nobody does
+
+    def _hear(self, event: Event) -> None:
+        match event:
+            case Text() | Reasoning():
+                self._size += len(event.delta)
+                self._put(event)
+            case ToolStarted():
+                self.seen.begin(event)
+                self._put(event)
+            case ToolFinished():
+                self.seen.take(event)
+            case _:
+                pass
+
+    def _put(self, news: News) -> None:
+        self._waiting.append(news)
+        if len(self._waiting) > MOST_PIECES:
+            self._waiting = joined(self._waiting)
+        if self._size > MOST_WAITING:
+            self.stop(ModelError("the answer is longer than a reader may leave unread"))
+        self._news.set()
+
+
+def joined(news: list[News]) -> list[News]:
+    """The same news with neighbouring words of one kind in one piece."""
+    runs: list[list[News]] = []
+    for each in news:
+        if runs and type(runs[-1][0]) is type(each) and not isinstance(each, ToolStarted):
+            runs[-1].append(each)
+        else:
+            runs.append([each])
+    return [_joined(run) if len(run) > 1 else run[0] for run in runs]
+
+
+def _joined(pieces: list[News]) -> News:
+    words = "".join(piece.delta for piece in pieces if not isinstance(piece, ToolStarted))
+    return Text(words) if isinstance(pieces[0], Text) else Reasoning(words)
+
+
+async def _either(work: Coroutine[Any, Any, Any], seconds: float) -> None:
+    """Wait for something, but not longer than this."""
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        return
 
 
 class Runs:
-    """The runs of one server. One session has one run at a time."""
+    """The runs that are going on."""
 
-    def __init__(
-        self, runtime: Runtime, tools: tuple[str, ...] | None = None, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._runtime = runtime
-        self._tools = tools
-        self._clock = clock
-        self._runs: dict[str, Run] = {}
-        self._starting: set[str] = set()
-        self._model_calls = ModelCalls(runtime.hooks)
+    def __init__(self) -> None:
+        self._running: set[Run] = set()
+        self._draining = False
 
-    async def start(self, question: str, session_id: str = "", model: str = "") -> Run:
-        """Begin to answer a question, in a session of its own or in a given one."""
-        session = await self._runtime.store().find(session_id) if session_id else None
-        key = session.id if session else secrets.token_urlsafe(12)
-        self._refuse_too_many(key)
-        self._starting.add(key)
-        try:
-            run, dialogue = await self._prepare(question, session, model)
-        finally:
-            self._starting.discard(key)
-        self._runs[run.id] = run
-        self._model_calls.watch(run.session_id, run.log.add)
-        run.task = asyncio.create_task(self._answer(run, dialogue), name=f"run {run.id}")
-        self._forget_oldest()
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def start(self, ask: Ask, seen: Seen) -> Run:
+        """Begin a run; raises `Interrupted` where the server is about to stop."""
+        if self._draining:
+            raise _leaving()
+        run = Run(ask, seen)
+        self._running.add(run)
+        run.when_done(self._running.discard)
         return run
 
-    def get(self, run_id: str) -> Run:
-        """A run that is under way or was lately; raises `RequestFault`."""
-        try:
-            return self._runs[run_id]
-        except KeyError:
-            raise RequestFault(
-                "this run is not known, or no longer",
-                status=404,
-                code="run_not_found",
-                hint="look for its answer in its session",
-            ) from None
+    async def drain(self, seconds: float) -> None:
+        """Begin no more, let those that run come to their end, and after so long stop the rest."""
+        self._draining = True
+        if self._running:
+            await asyncio.wait([asyncio.ensure_future(run.ended()) for run in self._running], timeout=seconds)
+        for run in tuple(self._running):
+            run.stop(_leaving())
 
-    def of_session(self, session_id: str) -> Run | None:
-        """The run that is under way in a session."""
-        return next((run for run in self._under_way() if run.session_id == session_id), None)
 
-    @property
-    def count(self) -> int:
-        """How many are under way."""
-        return len(self._under_way())
-
-    async def close(self) -> None:
-        """Stop what is under way."""
-        for run in self._under_way():
-            await run.stop()
-
-    def _under_way(self) -> list[Run]:
-        return [run for run in self._runs.values() if not run.is_over]
-
-    def _refuse_too_many(self, session_id: str) -> None:
-        if session_id in self._starting or self.of_session(session_id):
-            raise RequestFault(
-                "a question of this session is being answered",
-                status=409,
-                code="session_busy",
-                hint="wait for the answer, or stop it",
-            )
-        if self.count + len(self._starting) >= MOST_AT_ONCE:
-            raise RequestFault(
-                f"{MOST_AT_ONCE} questions are being answered",
-                status=503,
-                code="overloaded",
-                hint="wait for an answer, or stop one",
-            )
-
-    async def _prepare(self, question: str, session: Session | None, model: str) -> tuple[Run, Dialogue]:
-        runtime = self._runtime
-        history = await runtime.store().messages(session.id) if session else ()
-        await runtime.chooser.look_around(model)
-        dialogue = runtime.converse(
-            Terms(
-                model=model,
-                tools=self._tools,
-                session=session,
-                history=history,
-                platform=PLATFORM,
-                priced=True,
-            )
-        )
-        log = RunLog(self._clock, runtime.services.redact)
-        return Run(question, log, dialogue.session_id, len(history)), dialogue
-
-    async def _answer(self, run: Run, dialogue: Dialogue) -> None:
-        try:
-            with suppress(HermesError):  # the log has told it
-                await dialogue.ask(run.question, run.log.add)
-        finally:
-            self._model_calls.leave(run.session_id)
-            run.log.close()
-
-    def _forget_oldest(self) -> None:
-        over = [run.id for run in self._runs.values() if run.is_over]
-        for run_id in over[: max(0, len(over) - MOST_KEPT)]:
-            del self._runs[run_id]
+def _leaving() -> Interrupted:
+    return Interrupted("the server is shutting down", hint="ask again in a moment")

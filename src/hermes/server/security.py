@@ -12,11 +12,12 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hermes.errors import RequestFault
 from hermes.server.faults import error_response
 from hermes.server.limits import RateLimit, Room
+from hermes.server.reading import once_more
 from hermes.server.tokens import COOKIE, Tokens
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -70,7 +71,7 @@ class Gate:
             scope["caller"] = self._admit(scope)
             with self._room.enter():
                 body = await self._body(Headers(scope=scope), receive)
-                await self._app(scope, _replayed(body, receive), send)
+                await self._app(scope, once_more({"type": "http.request", "body": body}, receive), send)
         except RequestFault as fault:
             self._refused(fault.code)
             response = error_response(fault, self._redact)
@@ -116,6 +117,8 @@ class Gate:
             async with asyncio.timeout(BODY_SECONDS):
                 while True:
                     message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise RequestFault("the caller left", status=408, code="caller_left")
                     body += message.get("body", b"")
                     if len(body) > self._max_body:
                         raise self._too_large()
@@ -174,17 +177,3 @@ def sign_in(response: Response, tokens: Tokens, token: str) -> None:
 
 def sign_out(response: Response) -> None:
     response.delete_cookie(COOKIE, httponly=True, samesite="strict", path="/")
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body once more, and then whatever else the caller does: only leave."""
-    unread = True
-
-    async def replay() -> Message:
-        nonlocal unread
-        if unread:
-            unread = False
-            return {"type": "http.request", "body": body, "more_body": False}
-        return await receive()
-
-    return replay

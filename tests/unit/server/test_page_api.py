@@ -9,7 +9,8 @@ import pytest
 from hermes.protocols import Fetched, KeptPage
 from hermes.server.page_files import POLICY, page_files
 from simulators.chat_completions import calls, says
-from simulators.served import TOKEN, Served
+from simulators.served import Served
+from simulators.serving import TOKEN
 from simulators.staged import Held, StagedModel
 
 DOCUMENT = "hermes://docs/concepts/scout.md"

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from hermes.errors import AuthFailed
 from hermes.events import Answer, Done, Failed, Notice, Reasoning, Text, ToolFinished, ToolProgress
 from hermes.messages import Message, Usage
+from hermes.server.holding import Holding
 from hermes.server.run_log import LONGEST_RESULT, RunLog
 
 ANSWER = Answer("s", "Yes.", (), (Message("user", "all that was said"),), Usage(), "stop", "p", "m", "a")
 
 
-def log(*events, most=100_000, closed=True, redact=str):
-    made = RunLog(lambda: 7.0, redact, most)
+def log(*events, most=100_000, closed=True, redact=None):
+    made = RunLog(lambda: 7.0, Holding(redact), most)
     for event in events:
         made.add(event)
     if closed:
@@ -135,7 +136,7 @@ async def test_a_key_is_not_told_even_when_it_comes_in_pieces():
 
 
 async def test_words_without_blanks_do_not_wait_for_one():
-    kept = log(closed=False)
+    kept = log(closed=False, redact=str)
     kept.add(Text("答えはここにあります"))
     reader = kept.follow()
     assert json.loads((await anext(reader)).data)["delta"] == "答えはここにあります"

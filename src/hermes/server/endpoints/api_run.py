@@ -14,7 +14,7 @@ class Stopped(msgspec.Struct, frozen=True):
 
 
 async def _stop(request: Request, services: Services) -> Response:
-    run = services.runs.get(request.path_params["id"])
+    run = services.page_runs.get(request.path_params["id"])
     await run.stop()
     return json_response(Stopped(run.id))
 

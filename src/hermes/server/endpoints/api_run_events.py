@@ -15,7 +15,7 @@ _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no", "x-content-t
 
 
 async def _follow(request: Request, services: Services) -> Response:
-    log = services.runs.get(request.path_params["id"]).log
+    log = services.page_runs.get(request.path_params["id"]).log
     place = request.headers.get("last-event-id", "")
     return StreamingResponse(_lines(log, place), headers=_HEADERS, media_type="text/event-stream")
 

@@ -5,9 +5,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hermes.errors import UsageError
-from hermes.server.bodies import read_body
 from hermes.server.endpoint import Endpoint, Operation
 from hermes.server.faults import json_response
+from hermes.server.reading import read_json
 from hermes.server.services import Services
 
 
@@ -25,10 +25,11 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 async def _begin(request: Request, services: Services) -> Response:
-    asked = await read_body(request, Question)
+    asked = await read_json(request, Question)
     if not asked.question.strip():
         raise UsageError("the question is empty", hint="say what you want to know")
-    run = await services.runs.start(asked.question.strip(), asked.session_id or "", asked.model)
+    await services.check_model(asked.model)
+    run = await services.page_runs.start(asked.question.strip(), asked.session_id or "", asked.model)
     return json_response(Begun(run.id, run.session_id), status=201)
 
 

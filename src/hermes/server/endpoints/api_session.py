@@ -28,7 +28,7 @@ class PastSession(msgspec.Struct, frozen=True):
 
 
 async def _show(request: Request, services: Services) -> Response:
-    store, runs = services.runtime.store(), services.runs
+    store, runs = services.runtime.store(), services.page_runs
     try:
         session = await store.find(request.path_params["id"])
     except UnknownName as error:

@@ -4,9 +4,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hermes.server.bodies import read_body
 from hermes.server.endpoint import Endpoint, Operation
 from hermes.server.faults import json_response
+from hermes.server.reading import read_json
 from hermes.server.security import sign_in
 from hermes.server.services import Services
 
@@ -20,7 +20,7 @@ class SignedIn(msgspec.Struct, frozen=True):
 
 
 async def _sign_in(request: Request, services: Services) -> Response:
-    asked = await read_body(request, SignIn)
+    asked = await read_json(request, SignIn)
     response = json_response(SignedIn())
     sign_in(response, services.tokens, asked.token)
     return response

@@ -23,7 +23,7 @@ class Status(msgspec.Struct, frozen=True):
 
 async def _tell(_request: Request, services: Services) -> Response:
     runtime = services.runtime
-    await runtime.chooser.look_around("")
+    await services.check_model("")
     choice = runtime.choose_model()
     return json_response(
         Status(
@@ -32,7 +32,7 @@ async def _tell(_request: Request, services: Services) -> Response:
             model=choice.endpoint.model,
             reason=choice.reason,
             backends=runtime.services.web_names(),
-            runs=services.runs.count,
+            runs=len(services.runs),
         )
     )
 

@@ -9,7 +9,9 @@ from hermes.app import Runtime
 from hermes.config import load
 from hermes.errors import RequestFault, UnknownName
 from hermes.hooks import Registration
-from hermes.server import runs as module
+from hermes.server import page_runs as module
+from hermes.server.metrics import Metrics
+from hermes.server.page_runs import PageRuns
 from hermes.server.runs import Runs
 from simulators.chat_completions import calls, fails, says
 from simulators.staged import Held, StagedModel
@@ -32,7 +34,7 @@ async def stage(tmp_path):
         }
         config = load({"HERMES_HOME": str(tmp_path), "HERMES_MODEL_LOCAL_SERVERS": "false", **settings})
         async with Runtime(config) as runtime:
-            runs = Runs(runtime, ("web",))
+            runs = PageRuns(runtime, Runs(), Metrics(), ("web",))
             yield model, runtime, runs
             await runs.close()
 
@@ -50,7 +52,7 @@ async def until(run, kind):
 async def test_a_run_goes_on_when_nobody_reads_it(stage):
     _, runtime, runs = stage
     run = await runs.start("short?")
-    await asyncio.wait([run.task])
+    await run.run.ended()
     events = await told(run)
     assert [event["type"] for event in events][-1] == "done"
     assert events[-1]["answer"]["text"] == "Yes."
@@ -79,10 +81,10 @@ async def test_model_calls_are_told_with_their_tokens_and_middleware(stage):
 async def test_the_hooks_are_used_only_while_somebody_runs(stage):
     model, runtime, runs = stage
     first, second = await runs.start("held?"), await runs.start("short?")
-    await asyncio.wait([second.task])
+    await second.run.ended()
     assert runtime.hooks.listens("pre_api_request")
     model.go()
-    await asyncio.wait([first.task])
+    await first.run.ended()
     assert not runtime.hooks.listens("pre_api_request")
 
 
@@ -108,21 +110,21 @@ async def test_a_session_has_one_run_at_a_time_and_then_the_next(stage):
         await runs.start("short?", run.session_id)
     assert busy.value.status == 409
     model.go()
-    await asyncio.wait([run.task])
+    await run.run.ended()
     again = await runs.start("short?", run.session_id)
     assert (again.session_id, again.before) == (run.session_id, 2)
-    await asyncio.wait([again.task])
+    await again.run.ended()
     assert runs.of_session(run.session_id) is None
 
 
 async def test_two_questions_at_once_to_a_session_are_not_both_taken(stage):
     _, _, runs = stage
     run = await runs.start("short?")
-    await asyncio.wait([run.task])
+    await run.run.ended()
     begun = await asyncio.gather(
         *(runs.start("short?", run.session_id) for _ in range(2)), return_exceptions=True
     )
-    assert sorted(type(each).__name__ for each in begun) == ["RequestFault", "Run"]
+    assert sorted(type(each).__name__ for each in begun) == ["PageRun", "RequestFault"]
 
 
 async def test_no_more_runs_are_begun_than_allowed(stage, monkeypatch):
@@ -141,7 +143,7 @@ async def test_old_runs_are_forgotten_and_those_under_way_are_not(stage, monkeyp
     ended = []
     for _ in range(3):
         ended.append(await runs.start("short?"))
-        await asyncio.wait([ended[-1].task])
+        await ended[-1].run.ended()
     with pytest.raises(RequestFault) as gone:
         runs.get(ended[0].id)
     assert gone.value.status == 404
@@ -160,7 +162,6 @@ async def test_what_cannot_begin_is_refused_at_once(stage):
     _, _, runs = stage
     with pytest.raises(UnknownName):
         await runs.start("short?", "no-such-session")
-    assert runs.count == 0
 
 
 async def test_closing_stops_what_is_under_way(stage):
@@ -169,4 +170,4 @@ async def test_closing_stops_what_is_under_way(stage):
     await until(run, "text")
     await runs.close()
     assert run.is_over
-    assert runs.count == 0
+    assert runs.of_session(run.session_id) is None

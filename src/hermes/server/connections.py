@@ -1,0 +1,61 @@
+"""Connections that cannot be held for nothing: who says nothing, or takes nothing, is let go."""
+
+import asyncio
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEAD_SECONDS = 10.0
+"""How long a caller may take to say what it wants."""
+STALL_SECONDS = 60.0
+"""How long a reader may take nothing of what is sent."""
+MOST = 2_000
+"""Connections at once. One more, and the one that has been silent for longest is closed."""
+
+
+class Connection(H11Protocol):
+    """One connection; what it is asked and what it answers is uvicorn's business."""
+
+    _asking: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.silent_since = self.loop.time()
+        self._expect_head()
+        if len(self.connections) > MOST:
+            idle = (each for each in self.connections if isinstance(each, Connection) and each.is_silent)
+            min(idle, key=lambda each: each.silent_since, default=self).transport.abort()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing is being answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        for timer in (self._asking, self._stalled):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        self.silent_since = self.loop.time()
+        super().on_response_complete()
+        self._expect_head()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stalled = self.loop.call_later(STALL_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+        super().resume_writing()
+
+    def _expect_head(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+        self._asking = self.loop.call_later(HEAD_SECONDS, self._let_go)
+
+    def _let_go(self) -> None:
+        if self.is_silent:
+            self.transport.abort()
