@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import async_playwright, expect
 
+from hermes.hooks import Registration
 from simulators.chat_completions import calls, fails, says
 from simulators.scripted import ScriptedServer, http_reply
 from simulators.served import Served
@@ -274,6 +275,37 @@ async def test_nothing_that_a_model_a_page_or_a_title_says_is_run(browser, serve
         await expect(page.locator("#sessions .title").first).to_contain_text("<script>")
         assert EVIL_TITLE[:20] in await page.title()
         assert await page.evaluate("() => window.hacked") is None
+
+
+async def test_waits_and_middleware_are_rows_of_their_own(browser, server, model):
+    replies = [fails(503, retry_after=0.1), says("In the end.", reasoning_content="Let me think.")]
+
+    def reply(body):
+        return replies.pop(0)(body)
+
+    model.scripts["Try twice"] = [reply]
+    hooks = server.services.runtime.hooks
+    hooks.add([Registration(plugin="mine", kind="llm_request", callback=_colder)])
+    async with opened(browser, server) as page:
+        turn = await answered(page, "Try twice")
+        rows = turn.locator(".rows > li")
+        kinds = [await row.get_attribute("data-kind") for row in await rows.all()]
+        assert [kind for kind in kinds if kind != "thinking"] == [
+            "middleware",
+            "model",
+            "wait",
+            "middleware",
+            "model",
+        ]
+        await expect(rows.nth(0)).to_contain_text("changed /temperature")
+        await expect(rows.nth(1)).to_have_attribute("data-state", "failed")
+        await expect(rows.nth(2)).to_contain_text("status 503")
+        await expect(turn.locator(".answer")).to_have_text("In the end.")
+    hooks.remove("mine")
+
+
+def _colder(request, **_):
+    return {"request": {**request, "temperature": 0.1}}
 
 
 async def test_a_failure_is_said_with_what_to_do(browser, server):

@@ -7,8 +7,9 @@ import { closeSource, openSource } from "./source.js";
 import { Turn } from "./turn.js";
 
 const AGAIN = 2000;
+const MARGIN = 16;
 
-const state = { sessionId: null, runId: null, leave: () => {}, loads: 0 };
+const state = { sessionId: null, runId: null, leave: () => {}, loads: 0, follows: false };
 const sessions = new Sessions((id) => go(id));
 const say = (words) => (byId("say").textContent = words);
 const named = () => new URLSearchParams(location.search).get("session");
@@ -136,11 +137,21 @@ const open = (cited, from) => openSource(cited, state.sessionId, from);
 /** A new turn at the end of the conversation. */
 function begin(question) {
   if (!state.sessionId) byId("conversation").replaceChildren(make("h1", { class: "unseen" }, question));
-  const turn = new Turn(question, { open, say });
+  const turn = new Turn(question, { open, say, grown: keepInView });
   turn.begin();
   byId("conversation").append(turn.element);
   turn.element.scrollIntoView({ block: "start" });
+  state.follows = true;
   return turn;
+}
+
+/** Scroll down with what grows, until its top is at the top; not where somebody has scrolled by themselves. */
+function keepInView(whole, growing) {
+  if (!state.follows) return;
+  const view = byId("conversation").getBoundingClientRect();
+  const below = growing.getBoundingClientRect().bottom - view.bottom + MARGIN;
+  const above = whole.getBoundingClientRect().top - view.top - MARGIN;
+  byId("conversation").scrollTop += Math.max(0, Math.min(below, above));
 }
 
 async function ask(question) {
@@ -214,6 +225,9 @@ function closeMenu() {
   byId("menu").setAttribute("aria-expanded", "false");
 }
 
+for (const moved of ["wheel", "touchmove", "keydown"]) {
+  byId("conversation").addEventListener(moved, () => (state.follows = false), { passive: true });
+}
 byId("ask").onsubmit = (submit) => {
   submit.preventDefault();
   send();

@@ -135,7 +135,7 @@ export class Timeline {
 
   #happened(event) {
     const words = {
-      retry_waiting: () => ["wait", "wait", `${event.reason}; try ${event.attempt + 1}`, duration(event.seconds)],
+      retry_waiting: () => ["wait", "wait", `${event.reason}, so try ${event.attempt + 1} comes later`, duration(event.seconds)],
       switched: () => ["switch", "switched", `${event.to_model} answers instead of ${event.from_model}: ${event.reason}`],
       compacted: () => [
         "compacted",

@@ -4,11 +4,15 @@ import { count, host, make } from "./dom.js";
 import { forget, render } from "./markdown.js";
 import { Timeline } from "./timeline.js";
 
-/** A turn as an article. `open` is called with a citation whose source somebody wants to read. */
+/**
+ * A turn as an article. `open` is called with a citation whose source somebody wants to read, `say` with what
+ * happens in a few words, and `grown` with the part that has become longer.
+ */
 export class Turn {
-  constructor(question, { open, say = () => {} }) {
+  constructor(question, { open, say = () => {}, grown = () => {} }) {
     this.open = open;
     this.say = say;
+    this.grown = grown;
     this.timeline = new Timeline();
     this.answer = make("div", { class: "answer prose", "aria-live": "polite" });
     this.sources = make("section", { class: "sources", hidden: true, "aria-label": "sources" });
@@ -45,6 +49,7 @@ export class Turn {
     if (event.type === "tool_started") this.#setAside();
     const said = event.type === "text" ? undefined : this.timeline.add(event);
     if (said) this.say(said);
+    if (event.type !== "text") this.grown(this.element, this.timeline.rows);
     if (event.type === "done") this.#finish(event.answer);
     if (event.type === "failed") this.fail(event.error, event.partial);
   }
@@ -86,7 +91,9 @@ export class Turn {
     this.isDrawing = true;
     requestAnimationFrame(() => {
       this.isDrawing = false;
-      if (this.element.dataset.state === "running") render(this.text, this.answer, (n) => this.#pending(n));
+      if (this.element.dataset.state !== "running") return;
+      render(this.text, this.answer, (n) => this.#pending(n));
+      this.grown(this.answer, this.answer);
     });
   }
 
@@ -109,6 +116,7 @@ export class Turn {
     const by = [...this.timeline.backends].join(" and ");
     this.served.textContent = `Answered by ${this.model}${by && `, with ${by}`}`;
     this.served.hidden = !this.model || !text;
+    this.grown(this.answer, this.answer);
   }
 
   #explain(error) {
@@ -118,7 +126,7 @@ export class Turn {
 
   #tell(kind, ...lines) {
     this.problem.dataset.kind = kind;
-    this.problem.replaceChildren(...lines.filter(Boolean).map((line) => make("p", {}, line)));
+    render(lines.filter(Boolean).join("\n\n"), this.problem);
     this.problem.hidden = false;
   }
 
