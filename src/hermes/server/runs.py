@@ -13,7 +13,10 @@ QUIET_SECONDS = 15.0
 """After so long without news a reader is told that there is none."""
 BEGIN_SECONDS = 5.0
 """How long a stream waits for its first word, because until then an error can still have a status."""
-MOST_PIECES = 64
+JOIN_AFTER = 64
+"""Pieces that may wait before they are joined."""
+LARGE = 32_000
+"""Characters from which on a piece is not joined with more: it would be copied over and over."""
 MOST_WAITING = 8_000_000
 """Characters that wait for a slow reader; beyond, the run is ended."""
 
@@ -30,6 +33,7 @@ class Run:
         self.seen = seen
         self._waiting: list[News] = []
         self._size = 0
+        self._unjoined = 0
         self._news = asyncio.Event()
         self._stopped_by: HermesError | None = None
         self._task = asyncio.ensure_future(ask(self._hear))
@@ -47,7 +51,7 @@ class Run:
             if not self._waiting and not self._task.done():
                 await _either(self._news.wait(), QUIET_SECONDS)
             self._news.clear()
-            batch, self._waiting, self._size = self._waiting, [], 0
+            batch, self._waiting, self._size, self._unjoined = self._waiting, [], 0, 0
             if not batch and self._task.done():
                 return
             yield batch
@@ -95,22 +99,27 @@ class Run:
 
     def _put(self, news: News) -> None:
         self._waiting.append(news)
-        if len(self._waiting) > MOST_PIECES:
-            self._waiting = joined(self._waiting)
+        self._unjoined += 1
+        if self._unjoined > JOIN_AFTER:
+            self._waiting, self._unjoined = joined(self._waiting), 0
         if self._size > MOST_WAITING:
             self.stop(ModelError("the answer is longer than a reader may leave unread"))
         self._news.set()
 
 
 def joined(news: list[News]) -> list[News]:
-    """The same news with neighbouring words of one kind in one piece."""
-    runs: list[list[News]] = []
+    """The same news with neighbouring words of one kind in one piece, unless that is large already."""
+    groups: list[list[News]] = []
+    size = 0
     for each in news:
-        if runs and type(runs[-1][0]) is type(each) and not isinstance(each, ToolStarted):
-            runs[-1].append(each)
+        length = LARGE if isinstance(each, ToolStarted) else len(each.delta)
+        if groups and type(groups[-1][0]) is type(each) and size < LARGE:
+            groups[-1].append(each)
+            size += length
         else:
-            runs.append([each])
-    return [_joined(run) if len(run) > 1 else run[0] for run in runs]
+            groups.append([each])
+            size = length
+    return [_joined(group) if len(group) > 1 else group[0] for group in groups]
 
 
 def _joined(pieces: list[News]) -> News:

@@ -6,11 +6,13 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hermes.errors import RequestFault, WebError
 from hermes.protocols import Freshness, Topic
 from hermes.server.endpoint import Endpoint, Operation
 from hermes.server.faults import json_response
 from hermes.server.reading import read_json
 from hermes.server.services import Services
+from hermes.tools.web.filters import judged
 from hermes.tools.web_search import search_payload
 
 
@@ -54,6 +56,10 @@ async def _search(request: Request, services: Services) -> Response:
     wanted = await read_json(request, SearchRequest)
     filters: dict[str, Any] = msgspec.to_builtins(wanted)
     query, limit = filters.pop("query"), filters.pop("limit")
+    try:
+        judged(query, limit, filters)
+    except WebError as error:
+        raise RequestFault(str(error), hint=error.hint) from None
     outcome = await services.runtime.services.web.search(query, limit, filters)
     return json_response(services.cleaned(search_payload(outcome)))
 
