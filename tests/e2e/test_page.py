@@ -406,6 +406,10 @@ async def test_everybody_can_read_it(browser, server, scheme, size):
         await turn.locator("button.chip").click()
         await expect(page.locator("#source mark").first).to_be_visible()
         assert await page.evaluate(audit) == []
+        if size == PHONE:
+            for _ in range(6):
+                await page.keyboard.press("Tab")
+                assert await page.evaluate("() => !document.activeElement.closest('main, nav, #top')")
         await page.keyboard.press("Escape")
         await answered(page, "Fail")
         assert await page.evaluate(audit) == []

@@ -72,7 +72,11 @@ async def test_a_caller_who_leaves_while_a_tool_runs_ends_the_tool(tmp_path, htt
     backend = Endless()
     script = calls(("web_search", {"query": "owls"})), says("never")
     async with ScriptedServer(backend) as search, ChatSimulator(*script) as model:
-        where = {"CUSTOM_BASE_URL": model.base_url, "SEARXNG_URL": search.url, "HERMES_WEB_BACKEND": "searxng"}
+        where = {
+            "CUSTOM_BASE_URL": model.base_url,
+            "SEARXNG_URL": search.url,
+            "HERMES_WEB_BACKEND": "searxng",
+        }
         async with serving(settings(tmp_path, **where)) as server:
             asking = asyncio.ensure_future(
                 http.post(f"{server.url}/v1/chat/completions", json=QUESTION, headers=server.headers)
@@ -151,9 +155,7 @@ async def test_a_quiet_stream_shows_that_it_is_alive(tmp_path, http, monkeypatch
     talk = Endless()
     async with ScriptedServer(talk) as model, serving(config(tmp_path, model)) as server:
         body = {**QUESTION, "stream": True}
-        async with http.post(
-            f"{server.url}/v1/chat/completions", json=body, headers=server.headers
-        ) as reply:
+        async with http.post(f"{server.url}/v1/chat/completions", json=body, headers=server.headers) as reply:
             async with asyncio.timeout(5):
                 async for line in reply.content:
                     if line.startswith(b": "):
@@ -166,9 +168,7 @@ async def test_a_server_that_is_told_to_stop_lets_runs_end_and_then_ends_them_wi
         limits = {"HERMES_SERVER_DRAIN_SECONDS": "0.2"}
         async with serving(config(tmp_path, model, **limits)) as server:
             body = {**QUESTION, "stream": True}
-            reply = await http.post(
-                f"{server.url}/v1/chat/completions", json=body, headers=server.headers
-            )
+            reply = await http.post(f"{server.url}/v1/chat/completions", json=body, headers=server.headers)
             whole = asyncio.ensure_future(
                 http.post(f"{server.url}/v1/chat/completions", json=QUESTION, headers=server.headers)
             )

@@ -28,7 +28,7 @@ async def _show(request: Request, services: Services) -> Response:
     if not url:
         raise UsageError("no address is given", hint="name the page as `url`")
     async for page in _kept(url, request.query_params.get("session_id", ""), services):
-        return json_response(page)
+        return json_response(services.cleaned(page))
     raise RequestFault(
         "the text of this page is not kept any more",
         status=404,

@@ -38,7 +38,7 @@ async def _show(request: Request, services: Services) -> Response:
     if run is not None:
         messages, events = messages[: run.before], tuple(each for each in events if each.after <= run.before)
     under_way = UnderWay(run.id, run.question) if run is not None else None
-    return json_response(PastSession(session, past_turns(messages, events), under_way))
+    return json_response(services.cleaned(PastSession(session, past_turns(messages, events), under_way)))
 
 
 ENDPOINT = Endpoint(

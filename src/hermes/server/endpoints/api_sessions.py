@@ -28,7 +28,7 @@ async def _list(request: Request, services: Services) -> Response:
     words = request.query_params.get("q", "").strip()
     store = services.runtime.store()
     found = await _search(store, words) if words else [_listed(each) for each in await store.list(MOST)]
-    return json_response(Sessions(found))
+    return json_response(services.cleaned(Sessions(found)))
 
 
 async def _search(store: Store, words: str) -> list[Listed]:

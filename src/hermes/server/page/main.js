@@ -1,6 +1,7 @@
 // The page: what a person does, and where it leads.
 
 import * as api from "./api.js";
+import { uncover } from "./cover.js";
 import { byId, make } from "./dom.js";
 import { Sessions } from "./sessions.js";
 import { closeSource, openSource } from "./source.js";
@@ -223,6 +224,7 @@ function grow() {
 function closeMenu() {
   delete document.body.dataset.menu;
   byId("menu").setAttribute("aria-expanded", "false");
+  uncover();
 }
 
 for (const moved of ["wheel", "touchmove", "keydown"]) {
@@ -251,6 +253,7 @@ byId("menu").onclick = () => {
   }
   document.body.dataset.menu = "open";
   byId("menu").setAttribute("aria-expanded", "true");
+  uncover();
   byId("words").focus();
 };
 for (const id of ["new", "home"]) {

@@ -1,6 +1,7 @@
 // The panel that shows the stored text of a source, at the words that an answer quotes.
 
 import * as api from "./api.js";
+import { uncover } from "./cover.js";
 import { byId, linkOut, make } from "./dom.js";
 import { render } from "./markdown.js";
 import { markQuote } from "./quote.js";
@@ -20,7 +21,7 @@ export async function openSource(cited, sessionId, from) {
   opener = from;
   wanted = cited;
   byId("source").hidden = false;
-  document.body.dataset.source = "open";
+  uncover();
   byId("source-title").textContent = cited.title || cited.url;
   byId("source-address").replaceChildren(linkOut(cited.url, cited.url));
   byId("source-note").textContent = "Loading …";
@@ -38,7 +39,7 @@ export async function openSource(cited, sessionId, from) {
 export function closeSource() {
   if (byId("source").hidden) return;
   byId("source").hidden = true;
-  delete document.body.dataset.source;
+  uncover();
   wanted = null;
   if (opener?.isConnected) opener.focus();
 }
