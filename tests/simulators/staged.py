@@ -66,7 +66,10 @@ class StagedModel:
     def _reply(self, body: dict[str, Any]) -> Reply:
         messages = body["messages"]
         last = max(number for number, message in enumerate(messages) if message["role"] == "user")
-        script = self.scripts.get(messages[last]["content"]) or [fails(500, "no script for this question")]
+        asked = messages[last]["content"]  # begins with the one before, where that has no answer
+        script = next((script for question, script in self.scripts.items() if asked.endswith(question)), None)
+        if script is None:
+            return fails(500, "no script for this question")
         step = sum(message["role"] == "assistant" for message in messages[last:])
         return script[min(step, len(script) - 1)]
 
