@@ -24,7 +24,8 @@ async function call(method, path, body) {
   const said = await reply.json().catch(() => ({}));
   if (reply.ok) return said;
   const error = said.error ?? {};
-  throw new Refused(reply.status, error.message ?? `the server answered with status ${reply.status}`, error.hint);
+  const words = error.message ?? `the server answered with status ${reply.status}`;
+  throw new Refused(reply.status, words, error.hint);
 }
 
 const query = (values) => new URLSearchParams(Object.entries(values).filter(([, value]) => value)).toString();

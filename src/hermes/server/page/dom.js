@@ -37,7 +37,9 @@ export function host(address) {
   return href === null ? address : new URL(href).host;
 }
 
-export const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+export const figure = (number) => number.toLocaleString("en");
+
+export const count = (number, one, many) => `${figure(number)} ${number === 1 ? one : many}`;
 
 export function duration(seconds) {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
@@ -57,9 +59,10 @@ export function money(dollars) {
 /** A moment as a person says it: the time today, else the day. */
 export function when(seconds) {
   const then = new Date(seconds * 1000);
-  const isToday = then.toDateString() === new Date().toDateString();
-  const form = isToday ? { hour: "2-digit", minute: "2-digit" } : { day: "numeric", month: "short", year: "numeric" };
-  return then.toLocaleString("en-GB", form);
+  if (then.toDateString() === new Date().toDateString()) {
+    return then.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  }
+  return then.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
 }
 
 export function oneLine(text, most = 120) {

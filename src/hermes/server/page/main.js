@@ -3,79 +3,17 @@
 import * as api from "./api.js";
 import { uncover } from "./cover.js";
 import { byId, make } from "./dom.js";
+import { reaching, signIn, takeToken, trouble } from "./door.js";
 import { Sessions } from "./sessions.js";
 import { closeSource, openSource } from "./source.js";
 import { Turn } from "./turn.js";
 
-const AGAIN = 2000;
 const MARGIN = 16;
 
 const state = { sessionId: null, runId: null, leave: () => {}, loads: 0, follows: false };
 const sessions = new Sessions((id) => go(id));
 const say = (words) => (byId("say").textContent = words);
 const named = () => new URLSearchParams(location.search).get("session");
-
-function trouble(words) {
-  byId("trouble").hidden = !words;
-  byId("trouble").textContent = words;
-}
-
-/** Do something that needs the server: sign in where it asks for it, and try again where it is away. */
-async function reaching(work) {
-  for (;;) {
-    try {
-      const outcome = await work();
-      trouble("");
-      return outcome;
-    } catch (error) {
-      if (!(error instanceof api.Refused)) throw error;
-      if (error.status === 401) {
-        await signIn();
-      } else if (error.status === 0) {
-        trouble("The server does not answer. Trying again …");
-        await new Promise((done) => setTimeout(done, AGAIN));
-      } else {
-        throw error;
-      }
-    }
-  }
-}
-
-/** Ask for the token until the server takes it. */
-function signIn() {
-  const dialog = byId("sign-in");
-  if (dialog.open) return new Promise((done) => dialog.addEventListener("close", done, { once: true }));
-  dialog.oncancel = (cancel) => cancel.preventDefault();
-  dialog.showModal();
-  return new Promise((done) => {
-    dialog.querySelector("form").onsubmit = async (submit) => {
-      submit.preventDefault();
-      try {
-        await api.signIn(byId("token").value.trim());
-      } catch (error) {
-        if (!(error instanceof api.Refused)) throw error;
-        byId("refused").textContent = error.status === 401 ? "This is not the token of this server." : `${error.message}.`;
-        return;
-      }
-      byId("token").value = "";
-      byId("refused").textContent = "";
-      dialog.close();
-      done();
-    };
-  });
-}
-
-/** The token that the address carries is exchanged once, and not left standing in the address. */
-async function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (!given) return;
-  history.replaceState(null, "", location.pathname + location.search);
-  try {
-    await api.signIn(given);
-  } catch (error) {
-    if (!(error instanceof api.Refused)) throw error;
-  }
-}
 
 function go(id) {
   closeMenu();
@@ -111,12 +49,17 @@ function welcome() {
     "section",
     { class: "welcome" },
     make("h1", {}, "What do you want to know?"),
-    make("p", { class: "note" }, "Answers cite what they were read from. Open a number to see the words in their source."),
+    make("p", { class: "note" }, "Answers cite what they were read from. Open a number to see its source."),
   );
 }
 
 function lost(error) {
-  return make("section", { class: "welcome" }, make("h1", {}, "This session cannot be shown"), make("p", { class: "note" }, `${error.message}.`));
+  return make(
+    "section",
+    { class: "welcome" },
+    make("h1", {}, "This session cannot be shown"),
+    make("p", { class: "note" }, `${error.message}.`),
+  );
 }
 
 function show({ session, turns, run }) {
@@ -146,7 +89,7 @@ function begin(question) {
   return turn;
 }
 
-/** Scroll down with what grows, until its top is at the top; not where somebody has scrolled by themselves. */
+/** Scroll down with what grows, until its top is at the top; not where somebody scrolled by themselves. */
 function keepInView(whole, growing) {
   if (!state.follows) return;
   const view = byId("conversation").getBoundingClientRect();

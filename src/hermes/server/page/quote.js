@@ -40,7 +40,8 @@ function lettersOf(within) {
     let offset = 0;
     for (const letter of node.data) {
       const kept = reducedLetter(letter);
-      for (let unit = 0; unit < kept.length; unit += 1) places.push({ node, from: offset, to: offset + letter.length });
+      const place = { node, from: offset, to: offset + letter.length };
+      for (let unit = 0; unit < kept.length; unit += 1) places.push(place);
       text += kept;
       offset += letter.length;
     }

@@ -28,7 +28,9 @@ export class Sessions {
     const { sessions } = await api.sessions(words);
     if (mine !== this.asked) return;
     byId("sessions").replaceChildren(...sessions.map((one) => this.#item(one)));
-    byId("found").textContent = words ? count(sessions.length, "session found", "sessions found") : sessions.length ? "" : "No sessions yet";
+    const counted = count(sessions.length, "session found", "sessions found");
+    const none = sessions.length ? "" : "No sessions yet";
+    byId("found").textContent = words ? counted : none;
     this.mark(this.current);
   }
 
@@ -51,11 +53,11 @@ export class Sessions {
       "a",
       { href: `/?session=${encodeURIComponent(session.id)}`, "data-id": session.id, onclick: follow },
       make("span", { class: "title" }, oneLine(session.title) || "Untitled"),
-      make("span", { class: "note" }, [when(session.updated), STATES[session.status]].filter(Boolean).join(" · ")),
+      make("span", { class: "note" }, when(session.updated) + (STATES[session.status] ?? "")),
       session.snippet ? make("span", { class: "snippet" }, oneLine(session.snippet, 160)) : null,
     );
     return make("li", {}, link);
   }
 }
 
-const STATES = { open: "not finished", interrupted: "stopped", failed: "failed" };
+const STATES = { open: " · not finished", interrupted: " · stopped", failed: " · failed" };

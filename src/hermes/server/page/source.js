@@ -50,9 +50,11 @@ function show(page, cited) {
   render(page.text, body);
   text.replaceChildren(body);
   const mark = cited.quote ? markQuote(body, cited.quote) : null;
-  const doubt = cited.verified ? "" : " What the answer says of it is not verified.";
-  const quoted = mark ? " The quoted words are marked." : cited.verified ? " The answer says it in words of its own." : "";
-  byId("source-note").textContent = (FROM[page.from] ?? "") + quoted + doubt;
+  const notes = [FROM[page.from]];
+  if (mark) notes.push("The quoted words are marked.");
+  if (!cited.verified) notes.push("What the answer says of it is not verified.");
+  else if (!mark) notes.push("The answer says it in words of its own.");
+  byId("source-note").textContent = notes.join(" ");
   if (mark) mark.scrollIntoView({ block: "center" });
   else text.scrollTop = 0;
 }

@@ -1,9 +1,28 @@
 // How a run went, step by step: one row for each model call, tool call, wait, and whatever else is told.
 
-import { count, duration, make, money, oneLine, size } from "./dom.js";
+import { count, duration, figure, make, money, oneLine, size } from "./dom.js";
 
 const LONGEST_OUTPUT = 8000;
 const BRIEF = 80;
+
+/** What is said of an event: its name, its words, and a fact beside them. */
+const WORDS = {
+  retry_waiting: (event) => [
+    "wait",
+    `${event.reason}, so try ${event.attempt + 1} comes later`,
+    duration(event.seconds),
+  ],
+  switched: (event) => [
+    "switched",
+    `${event.to_model} answers instead of ${event.from_model}: ${event.reason}`,
+  ],
+  compacted: (event) => [
+    "shortened",
+    `the conversation, from ${figure(event.tokens_before)} tokens to about ${figure(event.tokens_after)}`,
+  ],
+  notice: (event) => ["note", event.hint ? `${event.message} (${event.hint})` : event.message],
+  gap: () => ["note", "the beginning of this run is no longer kept"],
+};
 
 /** The rows of one run. They are made of its events, live or stored. */
 export class Timeline {
@@ -67,8 +86,7 @@ export class Timeline {
 
   #modelStarted(event) {
     for (const one of event.middleware ?? []) {
-      const changed = one.paths.length ? `changed ${one.paths.join(", ")}` : one.kind === "llm_request" ? "changed nothing" : "wraps the call";
-      this.#row("middleware", "middleware", `${one.plugin} · ${one.callback}`, null, changed);
+      this.#row("middleware", "middleware", `${one.plugin} · ${one.callback}`, null, middlewareFact(one));
     }
     const again = event.attempt > 1 ? `, try ${event.attempt}` : "";
     this.model = this.#row("model", "model", `${event.provider}/${event.model}${again}`);
@@ -102,7 +120,8 @@ export class Timeline {
     row.tell(modelFacts(row.facts));
     this.used = event.usage;
     this.spent = event.cost ?? this.spent;
-    this.totals = { ...this.totals, tokens: event.usage.total_tokens, cached: event.usage.cached_tokens, cost: event.cost ?? null };
+    const { total_tokens: tokens, cached_tokens: cached } = event.usage;
+    this.totals = { ...this.totals, tokens, cached, cost: event.cost ?? null };
   }
 
   #thought(event) {
@@ -127,27 +146,18 @@ export class Timeline {
     const row = this.tools.get(event.id) ?? this.#row("tool", event.name, "", "");
     row.state(event.is_error ? "failed" : "done");
     const characters = event.characters ?? event.result?.length ?? 0;
-    row.tell([event.served_by && `by ${event.served_by}`, event.is_error ? "failed" : size(characters), duration(event.seconds)]);
+    const outcome = event.is_error ? "failed" : size(characters);
+    row.tell([event.served_by && `by ${event.served_by}`, outcome, duration(event.seconds)]);
     if (event.served_by) this.backends.add(event.served_by);
     if (event.result) row.result(event.result, characters);
     return `${event.name} ${event.is_error ? "failed" : "ended"}`;
   }
 
   #happened(event) {
-    const words = {
-      retry_waiting: () => ["wait", "wait", `${event.reason}, so try ${event.attempt + 1} comes later`, duration(event.seconds)],
-      switched: () => ["switch", "switched", `${event.to_model} answers instead of ${event.from_model}: ${event.reason}`],
-      compacted: () => [
-        "compacted",
-        "shortened",
-        `the conversation, from ${event.tokens_before.toLocaleString("en")} tokens to about ${event.tokens_after.toLocaleString("en")}`,
-      ],
-      notice: () => ["notice", "note", event.hint ? `${event.message} (${event.hint})` : event.message],
-      gap: () => ["notice", "note", "the beginning of this run is no longer kept"],
-    }[event.type]?.();
+    const words = WORDS[event.type]?.(event);
     if (!words) return undefined;
-    const [kind, name, text, fact] = words;
-    this.#row(kind, name, text, null, fact);
+    const [name, text, fact] = words;
+    this.#row(event.type, name, text, null, fact);
     return `${name}: ${text}`;
   }
 
@@ -164,7 +174,7 @@ export class Timeline {
     const parts = [
       models && count(models, "model call", "model calls"),
       tools && count(tools, "tool call", "tool calls"),
-      tokens && `${count(tokens, "token", "tokens")}${cached ? ` (${cached.toLocaleString("en")} from cache)` : ""}`,
+      tokens && count(tokens, "token", "tokens") + (cached ? ` (${figure(cached)} from cache)` : ""),
       cost !== null && money(cost),
       this.last > this.first && duration(this.last - this.first),
     ];
@@ -220,19 +230,25 @@ class Row {
 
   result(text, characters) {
     const rest = characters - text.length;
-    const shown = rest > 0 ? `${text}\n… ${rest.toLocaleString("en")} more characters` : text;
-    this.more?.append(make("p", { class: "note" }, "Result"), make("pre", { tabindex: "0" }, formatted(shown)));
+    const shown = rest > 0 ? `${text}\n… ${figure(rest)} more characters` : text;
+    const result = make("pre", { tabindex: "0" }, formatted(shown));
+    this.more?.append(make("p", { class: "note" }, "Result"), result);
   }
 }
 
 function modelFacts({ seconds, usage, cost }) {
   return [
-    usage && `${usage.prompt_tokens.toLocaleString("en")} in`,
-    usage && `${usage.completion_tokens.toLocaleString("en")} out`,
-    usage?.cached_tokens ? `${usage.cached_tokens.toLocaleString("en")} from cache` : "",
+    usage && `${figure(usage.prompt_tokens)} in`,
+    usage && `${figure(usage.completion_tokens)} out`,
+    usage?.cached_tokens && `${figure(usage.cached_tokens)} from cache`,
     cost !== null && cost !== undefined && money(cost),
     seconds !== undefined && duration(seconds),
   ];
+}
+
+function middlewareFact({ kind, paths }) {
+  if (kind !== "llm_request") return "wraps the call";
+  return paths.length ? `changed ${paths.join(", ")}` : "changed nothing";
 }
 
 function difference(after, before) {

@@ -4,6 +4,8 @@ import { count, host, make } from "./dom.js";
 import { forget, render } from "./markdown.js";
 import { Timeline } from "./timeline.js";
 
+const UNKNOWN = "no source has this number";
+
 /**
  * A turn as an article. `open` is called with a citation whose source somebody wants to read, `say` with what
  * happens in a few words, and `grown` with the part that has become longer.
@@ -137,7 +139,7 @@ export class Turn {
   #chip(n) {
     const cited = this.citations.find((one) => one.n === n);
     if (!cited) return null;
-    if (!cited.url) return make("span", { class: "chip", "data-doubt": true, title: "no source has this number" }, String(n));
+    if (!cited.url) return make("span", { class: "chip", "data-doubt": true, title: UNKNOWN }, String(n));
     const doubt = cited.verified ? "" : ", not verified";
     return make(
       "button",
@@ -161,13 +163,14 @@ export class Turn {
   }
 
   #entry(cited) {
-    const lines = [
+    return make(
+      "button",
+      { type: "button", class: "source", onclick: (click) => this.open(cited, click.currentTarget) },
       make("span", { class: "number" }, String(cited.n)),
       make("span", { class: "title" }, cited.title || cited.url),
       make("span", { class: "host" }, host(cited.url)),
-      make("span", { class: "verdict", "data-doubt": !cited.verified }, cited.verified ? "verified" : "not verified"),
-    ];
-    return make("button", { type: "button", class: "source", onclick: (click) => this.open(cited, click.currentTarget) }, ...lines);
+      make("span", { class: "verdict" }, cited.verified ? "verified" : "not verified"),
+    );
   }
 }
 
