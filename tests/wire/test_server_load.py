@@ -89,6 +89,26 @@ async def test_a_caller_who_leaves_while_a_tool_runs_ends_the_tool(tmp_path, htt
         assert len(model.bodies) == 1
 
 
+@pytest.mark.parametrize(
+    ("path", "body"), [("search", {"query": "owls"}), ("extract", {"urls": ["https://a.example"]})]
+)
+async def test_a_caller_who_leaves_ends_a_search_and_a_page(tmp_path, http, path, body):
+    backend = Endless()
+    async with ScriptedServer(backend) as vendor:
+        where = {
+            "TAVILY_BASE_URL": vendor.url,
+            "TAVILY_API_KEY": "tvly-0123456789",
+            "HERMES_WEB_BACKEND": "tavily",
+        }
+        async with serving(settings(tmp_path, **where)) as server:
+            asking = asyncio.ensure_future(
+                http.post(f"{server.url}/v1/{path}", json=body, headers=server.headers)
+            )
+            await heard(backend.asked)
+            asking.cancel()
+            await heard(backend.left)
+
+
 async def test_a_reader_who_takes_nothing_is_let_go_and_the_run_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(connections, "STALL_SECONDS", 0.2)
     left = asyncio.Event()
