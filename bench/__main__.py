@@ -15,6 +15,7 @@ from bench.hooks import measure_hooks
 from bench.install import measure_install
 from bench.measure import Figure, Plan
 from bench.reading import measure_guard, measure_pages
+from bench.serving import measure_serve
 from bench.start import measure_one_shot, measure_scout, measure_start
 from bench.turns import measure_turn
 from bench.web import measure_web
@@ -30,6 +31,7 @@ MEASURES: dict[str, Callable[[Plan], list[Figure]]] = {
     "turn": measure_turn,
     "hooks": measure_hooks,
     "web": measure_web,
+    "serve": measure_serve,
     "guard": measure_guard,
     "pages": measure_pages,
     "install": measure_install,

@@ -272,6 +272,8 @@ ASKED = {
     "How do I see which tools are offered?": "guides/local-tools",
     "What does RateLimited mean?": "reference/errors",
     "How do I search X?": "guides/search-x",
+    "How do I serve Hermes to other programs?": "guides/serve",
+    "How do I use Hermes with an OpenAI client?": "guides/serve",
 }
 
 

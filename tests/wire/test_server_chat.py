@@ -8,7 +8,7 @@ import pytest
 from simulators.chat_completions import ChatSimulator, calls, fails, raw, says
 from simulators.scripted import http_reply
 from simulators.serving import client, serving, settings
-from simulators.web.tavily import VENDOR as Tavily
+from simulators.web.tavily import Tavily
 
 SCOUT = "hermes://docs/concepts/scout.md"
 QUESTION = [{"role": "user", "content": "what is scout?"}]
@@ -172,6 +172,12 @@ async def test_an_answer_can_be_data_and_is_json_alone(tmp_path):
     assert json.loads(said(pieces)) == {"name": "scout"}
 
 
+async def test_an_answer_can_be_any_object(tmp_path):
+    async with Scene(tmp_path, says('{"any": ["thing"]}')) as scene:
+        answer = await scene.ask(response_format={"type": "json_object"})
+    assert json.loads(answer.choices[0].message.content) == {"any": ["thing"]}
+
+
 async def test_what_the_caller_sets_reaches_the_model(tmp_path):
     history = [
         {"role": "developer", "content": "Answer in Latin."},
@@ -294,10 +300,10 @@ async def test_a_failure_before_the_first_word_has_a_status_streamed_or_not(tmp_
 
 async def test_a_failure_in_the_middle_of_a_stream_is_an_error_event(tmp_path):
     async with Scene(tmp_path, says("Half a", finish=None)) as scene:
-        heard = []
+        stream = await scene.ask(stream=True)
+        heard = [await anext(stream) for _ in range(4)]
         with pytest.raises(openai.APIError, match="stopped before its end"):
-            async for chunk in await scene.ask(stream=True):
-                heard.append(chunk)
+            await anext(stream)
         assert said(heard) == "Half a"
 
 

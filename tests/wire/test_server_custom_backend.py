@@ -5,7 +5,7 @@ from hermes.config import load
 from simulators.chat_completions import ChatSimulator, calls, says
 from simulators.serving import serving, settings
 from simulators.web.base import answers
-from simulators.web.tavily import VENDOR as Tavily
+from simulators.web.tavily import Tavily
 
 PAGE = "https://a.example/owls"
 ROWS = answers([("Owls", PAGE, "They hunt at night."), ("Bats", "https://b.example/", "They hang.")])
@@ -52,9 +52,13 @@ async def test_a_second_hermes_searches_and_reads_through_the_first(tmp_path):
 
 async def test_the_agent_of_the_second_cites_what_the_first_found(tmp_path):
     outer = calls(("web_search", {"query": "when do owls hunt?"})), says("At night. [1]")
-    async with ChatSimulator(SEARCH, says("At night. [1]")) as near, ChatSimulator(*outer) as far:
-        async with Tavily(ROWS) as vendor, serving(first(tmp_path, near, vendor)) as server:
-            config = second(tmp_path, server, CUSTOM_BASE_URL=far.base_url)
-            async with hermes.Agent("custom/m", tools=["web_search"], config=config) as agent:
-                answer = await agent.run("when do owls hunt?")
+    async with (
+        ChatSimulator(SEARCH, says("At night. [1]")) as near,
+        ChatSimulator(*outer) as far,
+        Tavily(ROWS) as vendor,
+        serving(first(tmp_path, near, vendor)) as server,
+    ):
+        config = second(tmp_path, server, CUSTOM_BASE_URL=far.base_url)
+        async with hermes.Agent("custom/m", tools=["web_search"], config=config) as agent:
+            answer = await agent.run("when do owls hunt?")
     assert [cited.url for cited in answer.citations] == [PAGE]

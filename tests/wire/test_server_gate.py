@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 from starlette.responses import Response
@@ -25,10 +25,8 @@ async def connected(port):
         yield reader, writer
     finally:
         writer.close()
-        try:
+        with suppress(OSError):
             await writer.wait_closed()
-        except OSError:
-            pass
 
 
 async def exchange(port, request):
@@ -191,6 +189,7 @@ async def test_no_more_are_let_in_than_there_is_room_for(tmp_path):
                 await asyncio.wait_for(begun.wait(), 10)
                 status, head, _ = await exchange(server.port, request())
                 assert status == 503
+                assert (await exchange(server.port, request(path="/healthz", headers="")))[0] == 200
                 assert "retry-after: 1" in head
             async with asyncio.timeout(10):
                 while server.services.room.inside:
@@ -235,10 +234,9 @@ async def test_a_crowd_of_silent_callers_keeps_nobody_out(tmp_path, monkeypatch)
 async def test_an_upgrade_to_another_protocol_is_not_made(tmp_path):
     upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x\r\n"
     sent = f"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n{upgrade}{BEARER}\r\n".encode()
-    async with serving(settings(tmp_path)) as server:
-        async with connected(server.port) as (reader, writer):
-            writer.write(sent)
-            assert b" 200 " in await reader.readline()
+    async with serving(settings(tmp_path)) as server, connected(server.port) as (reader, writer):
+        writer.write(sent)
+        assert b" 200 " in await reader.readline()
 
 
 async def test_no_address_of_this_machine_is_fetched_for_a_caller(tmp_path):

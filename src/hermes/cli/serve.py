@@ -1,6 +1,7 @@
 """Serve answers, search and pages to other programs."""
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,8 +10,12 @@ from hermes.cli._border import border
 from hermes.cli._loop import run_in_loop
 from hermes.cli._settings import read_settings
 from hermes.config import Config
-from hermes.errors import NotConfigured, UsageError
+from hermes.errors import HermesError, NotConfigured, UsageError
 from hermes.server import tokens
+
+if TYPE_CHECKING:
+    from hermes.server.running import Listening
+    from hermes.server.services import Services
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -29,25 +34,47 @@ def command(host: str, port: int, token_file: str, hosts: tuple[str, ...]) -> in
     config = read_settings({"server.allow_hosts": list(hosts) or None})
     if host not in _LOOPBACK:
         _warn_of_others(host, config)
-    path = token_file or os.path.join(config.home, tokens.FILE)
-    _, made = tokens.read_or_make(path)
-    served = discover.module("hermes.server.app")
-    services = served.open_services(config, path)
     running = discover.module("hermes.server.running")
-    listening = running.bind(host, port)
-    _say_where(f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}", path, made)
-    server = running.server(served.assemble(services), services.runs, drain=config.server.drain_seconds)
-    run_in_loop(server.serve(sockets=[listening]))
+    with running.bind(host, port) as listening:
+        run_in_loop(_serve(config, listening, token_file or os.path.join(config.home, tokens.FILE)))
     return 0
 
 
-def _say_where(address: str, path: str, made: str) -> None:
+async def _serve(config: Config, listening: "Listening", token_file: str) -> None:
+    _, made = tokens.read_or_make(token_file)
+    served, running = map(discover.module, ("hermes.server.app", "hermes.server.running"))
+    services: Services = served.open_services(config, token_file)
+    server = running.server(
+        served.assemble(services),
+        services.runs,
+        drain=config.server.drain_seconds,
+        when_started=lambda: _say_where(running.address(listening), token_file, made),
+    )
+    await _say_who_answers(services)
+    await server.serve(sockets=[listening])
+
+
+def _say_where(address: str, token_file: str, made: str) -> None:
     border().say(f"serving at {address}; stop with Ctrl-C")
     border().say(
-        f"open {address}/#token={made} (shown once; the token is kept in `{path}`)"
+        f"open {address}/#token={made} (shown once; the token is kept in `{token_file}`)"
         if made
-        else f"the token is in `{path}`"
+        else f"the token is in `{token_file}`"
     )
+
+
+async def _say_who_answers(services: "Services") -> None:
+    """Say what the model `hermes` stands for; that there is none yet is no reason not to serve."""
+    runtime = services.runtime
+    try:
+        await runtime.chooser.look_around()
+        choice = runtime.choose_model()
+    except HermesError as error:
+        border().say(f"warning: {error}" + (f"\nhint: {error.hint}" if error.hint else ""))
+        return
+    named = f"{choice.endpoint.provider.name}/{choice.endpoint.model}"
+    backends = " and ".join(f"`{name}`" for name in runtime.services.web_names())
+    border().say(f"the model `hermes` is `{named}` ({choice.reason}), searching with {backends}")
 
 
 def _warn_of_others(host: str, config: Config) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
@@ -16,17 +16,25 @@ from hermes.server.runs import Runs
 _LONGER = 5
 """Seconds beyond the drain that connections have to end."""
 _BACKLOG = 2048
+Listening = socket.socket
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Server(uvicorn.Server):
     """Stops on SIGTERM and Ctrl-C: takes no more requests, and lets those that run come to their end."""
 
-    def __init__(self, config: uvicorn.Config, runs: Runs, drain: float) -> None:
+    def __init__(
+        self, config: uvicorn.Config, runs: Runs, drain: float, when_started: Callable[[], None]
+    ) -> None:
         super().__init__(config)
+        self._when_started = when_started
         self._runs = runs
         self._drain = drain
         self._draining: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._when_started()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -51,7 +59,8 @@ class Server(uvicorn.Server):
 def bind(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 is any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # Only of a socket that says it is TCP does asyncio know that pieces are to be sent at once.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
@@ -65,7 +74,15 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def server(app: ASGIApp, runs: Runs, *, drain: float) -> Server:
+def address(listening: socket.socket) -> str:
+    """Where a socket is reached, as a browser writes it."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def server(
+    app: ASGIApp, runs: Runs, *, drain: float, when_started: Callable[[], None] = lambda: None
+) -> Server:
     """A server for the application; `serve` runs it on sockets."""
     config = uvicorn.Config(
         app,
@@ -75,6 +92,7 @@ def server(app: ASGIApp, runs: Runs, *, drain: float) -> Server:
         log_level="error",
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_graceful_shutdown=int(drain) + _LONGER,
     )
-    return Server(config, runs, drain)
+    return Server(config, runs, drain, when_started)

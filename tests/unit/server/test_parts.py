@@ -1,0 +1,277 @@
+"""The small parts of the server: tokens, limits, words on their way out, pages and their numbers."""
+
+import os
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes import discover
+from hermes.config.secret import Redactor, Secret
+from hermes.errors import ConfigError, RequestFault
+from hermes.events import Reasoning, Text, ToolFinished, ToolStarted
+from hermes.messages import Citation
+from hermes.server.app import PACKAGE, endpoints
+from hermes.server.endpoint import Endpoint
+from hermes.server.faults import _STATUSES, error_response
+from hermes.server.holding import Holding
+from hermes.server.limits import RateLimit, Room
+from hermes.server.metrics import Metrics
+from hermes.server.runs import LARGE, joined
+from hermes.server.sonar import SonarOptions, UserLocation, WebSearchOptions, filters
+from hermes.server.sources import Seen, marks
+from hermes.server.tokens import Tokens, read_or_make
+from hermes.tools.base import as_json
+from hermes.tools.web.narrowing import both
+
+TOKEN = "a-token-for-tests-0123456789"
+
+
+def test_a_token_is_made_once_for_its_owner_alone(tmp_path):
+    path = str(tmp_path / "home" / "server-token")
+    tokens, made = read_or_make(path)
+    again, nothing = read_or_make(path)
+    assert (os.stat(path).st_mode & 0o777, nothing) == (0o600, "")
+    assert tokens.owner(made) == again.owner(made) is not None
+    assert tokens.owner(made) not in made
+    assert again.owner(made[:-1]) is None
+    assert again.owner_of_cookie(again.cookie(made)) == again.owner(made)
+    assert again.cookie("nonsense") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "words"),
+    [
+        ("", 0o600, "needs a token"),
+        ("short", 0o600, "needs a token"),
+        (TOKEN, 0o644, "read by other users"),
+    ],
+)
+def test_a_file_of_tokens_that_is_none_is_refused(tmp_path, text, mode, words):
+    path = tmp_path / "tokens"
+    path.write_text(text)
+    path.chmod(mode)
+    with pytest.raises(ConfigError, match=words):
+        read_or_make(str(path))
+    with pytest.raises(ConfigError, match="cannot be"):
+        read_or_make(str(path / "below"))
+
+
+def test_a_file_may_hold_several_tokens(tmp_path):
+    path = tmp_path / "tokens"
+    path.write_text(f"# mine\n{TOKEN}\n\n{TOKEN}-2\n")
+    path.chmod(0o600)
+    tokens, _ = read_or_make(str(path))
+    assert len({tokens.owner(TOKEN), tokens.owner(f"{TOKEN}-2"), tokens.owner("# mine")}) == 3
+    assert Tokens([]).owner(TOKEN) is None
+
+
+def test_each_caller_has_a_bucket_and_old_ones_are_forgotten():
+    now = [0.0]
+    rate = RateLimit(60, lambda: now[0])
+    for _ in range(60):
+        rate.take("me")
+    rate.take("you")
+    with pytest.raises(RequestFault) as refused:
+        rate.take("me")
+    assert (refused.value.status, refused.value.retry_after) == (429, 1.0)
+    now[0] = 2.0
+    rate.take("me")
+    rate.take("me")
+    with pytest.raises(RequestFault):
+        rate.take("me")
+    for number in range(2_000):
+        rate.take(str(number))
+    rate.take("me")
+
+
+def test_who_leaves_makes_room_however_they_leave():
+    room = Room(1)
+
+    def stumble():
+        with room.enter():
+            room.enter().__enter__()
+
+    with pytest.raises(RequestFault):
+        stumble()
+    assert room.inside == 0
+
+
+KEY = "sk-0123456789abcdef"
+
+
+@given(st.lists(st.sampled_from(["a ", "b", "\n", "é", KEY[:9], KEY[9:], KEY, "鍵", "x" * 50])))
+def test_no_piece_of_words_gives_a_key_away_and_none_is_lost(pieces):
+    redact = Redactor([Secret(KEY)])
+    holding = Holding(redact)
+    out = [*map(holding.add, pieces), holding.rest()]
+    assert KEY not in "".join(out)
+    assert "".join(out) == redact("".join(pieces))
+    free = Holding(None)
+    assert [*map(free.add, pieces), free.rest()] == [*pieces, ""]
+
+
+def test_words_without_blanks_are_not_held_for_ever():
+    holding = Holding(str)
+    assert sum(len(holding.add("x" * 100)) for _ in range(100)) > 5_000
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.builds(Text, st.text(max_size=5)),
+            st.builds(Reasoning, st.text(max_size=5)),
+            st.just(Text("y" * LARGE)),
+            st.just(ToolStarted("1", "web_search", "{}")),
+        )
+    )
+)
+def test_joined_news_say_the_same_in_the_same_order(news):
+    def told(all):
+        said = []
+        for each in all:
+            words = each.id if isinstance(each, ToolStarted) else each.delta
+            if said and said[-1][0] is type(each) is not ToolStarted:
+                said[-1] = (type(each), said[-1][1] + words)
+            else:
+                said.append((type(each), words))
+        return said
+
+    assert told(joined(news)) == told(news)
+    assert told(joined(joined(news))) == told(news)
+
+
+def search(id, *urls, error=False):
+    rows = [{"title": url, "url": url, "description": "", "position": 1} for url in urls]
+    return ToolFinished(id, "web_search", as_json({"success": True, "data": {"web": rows}}), error, 0.1)
+
+
+def test_pages_are_numbered_in_the_order_the_calls_began():
+    seen = Seen()
+    for id in "ab":
+        seen.begin(ToolStarted(id, "web_search", "{}"))
+    seen.take(search("b", "http://3", "http://1"))
+    seen.take(search("a", "http://1", "http://2"))
+    seen.begin(ToolStarted("c", "web_extract", "{}"))
+    read = {"results": [{"url": "http://2", "title": "Two", "content": "words", "error": None}]}
+    seen.take(ToolFinished("c", "web_extract", as_json(read), False, 0.1))
+    seen.begin(ToolStarted("d", "web_search", "{}"))
+    seen.take(search("d", "http://never", error=True))
+    pages = seen.results()
+    assert [page.url for page in pages] == ["http://1", "http://2", "http://3"]
+    assert pages[1].snippet == "words"
+    assert seen.searches == 3
+
+
+def test_a_provider_that_names_its_own_sources_is_believed():
+    seen = Seen()
+    seen.begin(ToolStarted("a", "web_search", "{}"))
+    seen.take(search("a", "http://1"))
+    cited = (Citation(1, "http://own", "Own", "q"), Citation(2, "http://1", "", ""))
+    assert [page.url for page in seen.results(cited)] == ["http://own", "http://1"]
+
+
+@pytest.mark.parametrize("result", ["", "{", "[]", "{}", '{"data": 3}', '{"results": [1, {"url": null}]}'])
+def test_what_a_tool_says_otherwise_brings_no_page(result):
+    seen = Seen()
+    seen.begin(ToolStarted("a", "terminal", "{}"))
+    seen.take(ToolFinished("a", "terminal", result, False, 0.1))
+    assert seen.results() == ()
+
+
+@given(st.lists(st.sampled_from(["[1]", "[2]", "[3]", "🦉", "ü ", "a[", "]"])))
+def test_every_mark_is_where_it_is_said_to_be(pieces):
+    text = "".join(pieces)
+    cited = [Citation(1, "http://1", "One", ""), Citation(2, "http://2", "", ""), Citation(3, "", "", "")]
+    found = marks(text, cited)
+    assert [text[mark.start : mark.end] for mark in found] == re.findall(r"\[1\]|\[2\]", text)
+    assert all(mark.title for mark in found)
+
+
+def test_sonars_options_become_filters():
+    options = SonarOptions(
+        search_domain_filter=("A.example", "-b.example"),
+        search_recency_filter="week",
+        search_after_date_filter="3/1/2026",
+        search_before_date_filter="2026-04-01",
+        search_language_filter=("EN",),
+        web_search_options=WebSearchOptions(UserLocation("de")),
+    )
+    assert filters(options) == {
+        "include_domains": ["a.example"],
+        "exclude_domains": ["b.example"],
+        "freshness": "week",
+        "after": "2026-03-01",
+        "before": "2026-04-01",
+        "region": "DE",
+        "language": "en",
+    }
+    assert filters(SonarOptions()) == {}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"search_language_filter": ("en", "de")},
+        {"search_language_filter": ("english",)},
+        {"search_domain_filter": ("a",) * 21},
+        {"web_search_options": WebSearchOptions(UserLocation("Germany"))},
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options):
+    with pytest.raises(RequestFault) as refused:
+        filters(SonarOptions(**options))
+    assert refused.value.param in options
+
+
+def test_a_search_is_as_narrow_as_both_want_it():
+    asked = {"query": "q", "after": "2026-03-01", "before": "2026-03-09", "include_domains": ["x"]}
+    held = {"after": "2026-02-01", "before": "2026-03-05", "include_domains": ["a"]}
+    assert both(asked, held) == {
+        "query": "q",
+        "after": "2026-03-01",
+        "before": "2026-03-05",
+        "include_domains": ["a"],
+    }
+    assert both({"query": "q"}, {"exclude_domains": ["b"]}) == {"query": "q", "exclude_domains": ["b"]}
+
+
+def test_every_file_is_one_path_and_no_two_are_the_same():
+    found = endpoints()
+    assert all(isinstance(endpoint, Endpoint) for endpoint in found)
+    assert len({endpoint.path for endpoint in found}) == len(found) == len(discover.names(PACKAGE))
+    assert {endpoint.path for endpoint in found} >= {
+        "/v1/chat/completions",
+        "/v1/responses",
+        "/v1/responses/{id}",
+        "/v1/models",
+        "/v1/search",
+        "/v1/extract",
+        "/healthz",
+        "/metrics",
+        "/openapi.json",
+    }
+
+
+def test_every_error_has_a_status():
+    for kind, (status, code) in _STATUSES.items():
+        assert 400 <= status < 600, kind
+        assert code.replace("_", "").isalpha()
+    response = error_response(RequestFault("no", status=429, retry_after=0.2))
+    assert response.headers["retry-after"] == "1"
+
+
+def test_figures_are_in_prometheus_form():
+    metrics = Metrics()
+    metrics.request("/v1/models", "GET", 200, 0.02)
+    metrics.request("/v1/models", "GET", 200, 3.0)
+    metrics.rejected("overloaded")
+    text = metrics.text(3, 4)
+    assert 'hermes_requests_total{path="/v1/models",method="GET",status="200"} 2' in text
+    assert 'hermes_request_seconds_bucket{path="/v1/models",le="0.025"} 1' in text
+    assert 'hermes_request_seconds_bucket{path="/v1/models",le="+Inf"} 2' in text
+    assert 'hermes_request_seconds_sum{path="/v1/models"} 3.02' in text
+    assert "hermes_runs_in_flight 3\n" in text
+    for line in text.splitlines():
+        assert re.fullmatch(r"# (HELP|TYPE) \w+ .+|\w+(\{[^{}]+\})? [\d.e+-]+", line), line

@@ -1,0 +1,49 @@
+"""`hermes serve`: what it refuses before it listens, and what it says."""
+
+import socket
+
+import pytest
+
+from hermes import discover
+from hermes.cli._shell import run
+from hermes.config import load
+from hermes.errors import NotConfigured
+from hermes.server import create_app
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_without_the_extra_it_says_how_to_install_it(home, monkeypatch, capsys):
+    monkeypatch.setattr(discover, "is_installed", lambda name: name != "starlette")
+    assert run(["serve"]) == 2
+    assert 'pip install "hermes[server]"' in capsys.readouterr().err
+    assert not (home / "server-token").exists()
+    with pytest.raises(NotConfigured, match="not installed"):
+        create_app(load({"HERMES_HOME": str(home)}))
+
+
+def test_other_machines_are_let_in_only_under_a_name(home, capsys):
+    assert run(["serve", "--host", "0.0.0.0", "--port", "0"]) == 2
+    assert "--allow-host NAME" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_said(home, capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert run(["serve", "--port", port]) == 2
+        assert run(["serve", "--port", port, "--host", "0.0.0.0", "--allow-host", "here.example"]) == 2
+    said = capsys.readouterr().err
+    assert f"port {port}" in said
+    assert "nothing is encrypted" in said
+
+
+def test_a_program_can_mount_the_application(home):
+    app = create_app(load({"HERMES_HOME": str(home)}), token_file=str(home / "tokens"))
+    assert callable(app)
+    assert (home / "tokens").exists()
