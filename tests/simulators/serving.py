@@ -42,9 +42,9 @@ def client(server: Serving) -> openai.AsyncOpenAI:
 
 
 @asynccontextmanager
-async def serving(config: Config, **given: Any) -> AsyncIterator[Serving]:
+async def serving(config: Config, port: int = 0, **given: Any) -> AsyncIterator[Serving]:
     services = Services(config, Tokens([TOKEN]), **given)
-    listening = bind("127.0.0.1", 0)
+    listening = bind("127.0.0.1", port)
     port = listening.getsockname()[1]
     running = server(assemble(services), services.runs, drain=config.server.drain_seconds)
     ended = asyncio.ensure_future(running.serve(sockets=[listening]))

@@ -172,6 +172,12 @@ async def test_an_answer_can_be_data_and_is_json_alone(tmp_path):
     assert json.loads(said(pieces)) == {"name": "scout"}
 
 
+async def test_an_answer_can_be_any_object(tmp_path):
+    async with Scene(tmp_path, says('{"any": ["thing"]}')) as scene:
+        answer = await scene.ask(response_format={"type": "json_object"})
+    assert json.loads(answer.choices[0].message.content) == {"any": ["thing"]}
+
+
 async def test_what_the_caller_sets_reaches_the_model(tmp_path):
     history = [
         {"role": "developer", "content": "Answer in Latin."},

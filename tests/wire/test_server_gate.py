@@ -189,6 +189,7 @@ async def test_no_more_are_let_in_than_there_is_room_for(tmp_path):
                 await asyncio.wait_for(begun.wait(), 10)
                 status, head, _ = await exchange(server.port, request())
                 assert status == 503
+                assert (await exchange(server.port, request(path="/healthz", headers="")))[0] == 200
                 assert "retry-after: 1" in head
             async with asyncio.timeout(10):
                 while server.services.room.inside:

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import socket
 import tracemalloc
 
 import aiohttp
 import pytest
 
 from hermes.server import connections, runs
+from hermes.server.running import bind
 from simulators.chat_completions import ChatSimulator, calls, says
 from simulators.scripted import ScriptedServer
 from simulators.serving import serving, settings
@@ -85,6 +87,26 @@ async def test_a_caller_who_leaves_while_a_tool_runs_ends_the_tool(tmp_path, htt
             asking.cancel()
             await heard(backend.left)
         assert len(model.bodies) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "body"), [("search", {"query": "owls"}), ("extract", {"urls": ["https://a.example"]})]
+)
+async def test_a_caller_who_leaves_ends_a_search_and_a_page(tmp_path, http, path, body):
+    backend = Endless()
+    async with ScriptedServer(backend) as vendor:
+        where = {
+            "TAVILY_BASE_URL": vendor.url,
+            "TAVILY_API_KEY": "tvly-0123456789",
+            "HERMES_WEB_BACKEND": "tavily",
+        }
+        async with serving(settings(tmp_path, **where)) as server:
+            asking = asyncio.ensure_future(
+                http.post(f"{server.url}/v1/{path}", json=body, headers=server.headers)
+            )
+            await heard(backend.asked)
+            asking.cancel()
+            await heard(backend.left)
 
 
 async def test_a_reader_who_takes_nothing_is_let_go_and_the_run_is_ended(tmp_path, monkeypatch):
@@ -212,3 +234,17 @@ async def test_two_hundred_streams_at_once_all_get_their_answer(tmp_path):
                 texts = await asyncio.gather(*(read(session, server) for _ in range(200)))
         assert len(server.services.runs) == 0
     assert all(text.count(b'"two "') == 8 and text.endswith(b"data: [DONE]\n\n") for text in texts)
+
+
+async def test_the_first_word_is_sent_when_it_is_said():
+    """Not held back by the kernel until the reader has thanked for the headers, forty milliseconds later."""
+    with bind("127.0.0.1", 0) as listening:
+        listening.setblocking(False)
+        loop = asyncio.get_running_loop()
+        accepting = asyncio.ensure_future(loop.sock_accept(listening))
+        _, writer = await asyncio.open_connection(*listening.getsockname())
+        accepted, _ = await accepting
+        with accepted:
+            assert accepted.proto == socket.IPPROTO_TCP
+        writer.close()
+        await writer.wait_closed()

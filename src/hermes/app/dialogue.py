@@ -201,6 +201,10 @@ class Dialogue:
         self.lend = lend
 
     @property
+    def session_id(self) -> str:
+        return self._session.id
+
+    @property
     def terms(self) -> Terms:
         """The terms on which another runtime can go on with this conversation."""
         return Terms(

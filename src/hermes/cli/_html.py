@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from hermes.agent.past import by_question, citations
 from hermes.agent.prompt import is_question
 from hermes.cli._border import one_line
-from hermes.cli._transcript import UNKNOWN_SOURCE, by_question, citations, facts, pictures
+from hermes.cli._transcript import UNKNOWN_SOURCE, facts, pictures
 from hermes.messages import Citation, Message
 from hermes.store import SessionInfo
 

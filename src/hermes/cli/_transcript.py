@@ -6,17 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 
-import msgspec
-
-from hermes.agent.citations import Sources, cite
 from hermes.agent.compaction import SUMMARY
+from hermes.agent.past import by_question, citations, seen
 from hermes.agent.prompt import is_question, is_reminder
-from hermes.agent.untrusted import unfenced
 from hermes.cli._border import one_line
 from hermes.cli._happenings import event_line
 from hermes.cli._harmless import harmless
-from hermes.messages import NOT_JSON, Citation, Image, Message
-from hermes.protocols import Source
+from hermes.messages import Citation, Image, Message
 from hermes.store import Happening, SessionInfo
 
 _SPEAKERS = {"user": "you", "assistant": "hermes", "tool": "tool", "system": "system"}
@@ -24,28 +20,6 @@ UNKNOWN_SOURCE = "no source has this number (not verified)"
 _BRIEF_LINES = 4
 _BRIEF_CHARACTERS = 400
 _after = attrgetter("after")
-
-
-class _Row(msgspec.Struct):
-    url: str
-    title: str | None = None
-    description: str | None = None
-    content: str | None = None
-    error: str | None = None
-
-
-class _Rows(msgspec.Struct):
-    web: tuple[_Row, ...] = ()
-
-
-class _Payload(msgspec.Struct):
-    """The shapes of `web_search` and `web_extract`; other tools bring no sources."""
-
-    data: _Rows = msgspec.field(default_factory=_Rows)
-    results: tuple[_Row, ...] = ()
-
-
-_payloads = msgspec.json.Decoder(_Payload)
 
 
 def when(moment: float) -> str:
@@ -112,18 +86,6 @@ def _brief(text: str) -> str:
     return f"{kept}\n… {rest} more characters, shown with `--full`" if rest else text
 
 
-def by_question(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
-    """The messages by question; what the loop says to itself begins no new one."""
-    turn: list[Message] = []
-    for message in messages:
-        if is_question(message) and turn:
-            yield turn
-            turn = []
-        turn.append(message)
-    if turn:
-        yield turn
-
-
 def _sections(message: Message) -> Iterator[str]:
     text = (message.content or "").strip()
     if is_question(message):
@@ -145,38 +107,12 @@ def _fenced(text: str) -> str:
 def _source_list(turn: Sequence[Message]) -> Iterator[str]:
     """The pages the answer cites, under its own numbers; else all that were seen."""
     titles: dict[str, str] = {}
-    for source in _seen(turn):
+    for source in seen(turn):
         titles[source.url] = titles.get(source.url) or source.title
     lines = [f"- [{source.n}] {_cited(source)}" for source in citations(turn)]
     lines = lines or [f"- {_link(title, url)}" for url, title in titles.items()]
     if lines:
         yield "## Sources\n\n" + "\n".join(lines)
-
-
-def citations(turn: Sequence[Message]) -> tuple[Citation, ...]:
-    """The sources that the answer of a turn points to."""
-    sources = Sources()
-    sources.add(list(_seen(turn)))
-    answer = next((message for message in reversed(turn) if message.role == "assistant"), None)
-    return cite(answer.content or "", answer.provider_data, sources) if answer else ()
-
-
-def _seen(turn: Sequence[Message]) -> Iterator[Source]:
-    return (source for message in turn for source in _sources_of(message))
-
-
-def _sources_of(message: Message) -> list[Source]:
-    if message.role != "tool" or message.is_error or not message.content:
-        return []
-    try:
-        payload = _payloads.decode(unfenced(message.content))
-    except NOT_JSON:
-        return []
-    return [
-        Source(row.url, row.title or "", row.description or row.content or "", read=bool(row.content))
-        for row in (*payload.data.web, *payload.results)
-        if not row.error
-    ]
 
 
 def _cited(source: Citation) -> str:

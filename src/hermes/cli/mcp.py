@@ -23,7 +23,6 @@ from hermes.tools.mcp import telling
 from hermes.tools.mcp.servers import Server
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-WIDEST = 60
 
 
 class Row(msgspec.Struct, frozen=True):

@@ -8,6 +8,8 @@ security    the gate: host, origin, token, rate, concurrency, body; in this orde
 tokens      who may come in
 limits      how often, and how many at once
 faults      errors as answers
+page        the page: its files as they are sent, by `page_files`
+page_runs   questions of the page, answered whoever watches; `run_log` is what their readers are told
 """
 
 from typing import TYPE_CHECKING

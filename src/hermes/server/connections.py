@@ -1,6 +1,7 @@
 """Connections that cannot be held for nothing: who says nothing, or takes nothing, is let go."""
 
 import asyncio
+import resource
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -8,8 +9,11 @@ HEAD_SECONDS = 10.0
 """How long a caller may take to say what it wants."""
 STALL_SECONDS = 60.0
 """How long a reader may take nothing of what is sent."""
-MOST = 2_000
-"""Connections at once. One more, and the one that has been silent for longest is closed."""
+MOST = min(2_000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+"""Connections at once: half of the files that may be open, because a run opens others.
+
+One more, and the one that has been silent for longest is closed.
+"""
 
 
 class Connection(H11Protocol):

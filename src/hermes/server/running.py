@@ -59,7 +59,8 @@ class Server(uvicorn.Server):
 def bind(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 is any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # Only of a socket that says it is TCP does asyncio know that pieces are to be sent at once.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
@@ -91,6 +92,7 @@ def server(
         log_level="error",
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_graceful_shutdown=int(drain) + _LONGER,
     )
     return Server(config, runs, drain, when_started)

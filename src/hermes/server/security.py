@@ -7,6 +7,7 @@ needed even so.
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -69,7 +70,7 @@ class Gate:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             scope["caller"] = self._admit(scope)
-            with self._room.enter():
+            with self._room.enter() if scope["caller"] else nullcontext():
                 body = await self._body(Headers(scope=scope), receive)
                 await self._app(scope, once_more({"type": "http.request", "body": body}, receive), send)
         except RequestFault as fault:

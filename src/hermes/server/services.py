@@ -16,6 +16,7 @@ from hermes.server.asked import OWN_MODEL, Asked
 from hermes.server.holding import Holding
 from hermes.server.limits import Room
 from hermes.server.metrics import Metrics
+from hermes.server.page_runs import PageRuns
 from hermes.server.pending import Pending
 from hermes.server.responses.kept import KeptResponses
 from hermes.server.runs import Run, Runs
@@ -54,6 +55,7 @@ class Services:
         self.room = Room(self.settings.max_runs)
         self.runs = Runs()
         self.metrics = Metrics()
+        self.page_runs = PageRuns(self.runtime, self.runs, self.metrics, self.settings.tools, now)
         self.pending = Pending(clock)
         self.responses = KeptResponses(
             os.path.join(config.home, "responses.db"), self.settings.keep_days * _DAY, self.redact, now
@@ -121,6 +123,7 @@ class Services:
             await self.runtime.chooser.look_around(wanted)
 
     async def close(self) -> None:
+        await self.page_runs.close()
         await self.runs.drain(0)
         self.responses.close()
         await self.runtime.__aexit__()

@@ -1,9 +1,9 @@
 """A run as a stream of events to one reader, and what becomes of it when the reader leaves."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 from starlette.responses import Response
@@ -14,6 +14,8 @@ from hermes.events import Answer
 from hermes.server.faults import error_response
 from hermes.server.runs import News, Run
 from hermes.server.sources import Seen
+
+T = TypeVar("T")
 
 QUIET = b": nothing new\n\n"
 """A comment, by which a reader sees that we are still here, and we that the reader is."""
@@ -85,6 +87,20 @@ async def stopped_when_left(run: Run, receive: Receive) -> AsyncIterator[None]:
         watching.cancel()
         run.stop(Interrupted("nobody waits for the answer any more"))
         await run.ended()
+
+
+async def unless_left(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
+    """What some work gives; it is ended when its caller leaves, and then `Interrupted` is raised."""
+    doing, watching = asyncio.ensure_future(work), asyncio.ensure_future(_left(receive))
+    try:
+        await asyncio.wait([doing, watching], return_when=asyncio.FIRST_COMPLETED)
+        if not doing.done():
+            raise Interrupted("the caller left")
+        return await doing
+    finally:
+        watching.cancel()
+        doing.cancel()
+        await asyncio.wait([doing])
 
 
 async def _left(receive: Receive) -> None:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from hermes.errors import BackendDown
-from hermes.protocols import Document, Query
+from hermes.protocols import Document, Query, progress
 from hermes.tools.web.cache import Cache, Cached
 from unit.web.fakes import Fake, row
 
@@ -106,6 +106,21 @@ async def test_pages_are_kept_one_by_one(cache):
         "https://a.example/2": "two",
     }
     assert backend.asked == [("https://a.example/1",), ("https://a.example/2",)]
+
+
+async def test_who_asks_is_told_what_comes_from_the_cache(cache):
+    told = []
+    progress.set(told.append)
+    web = Cached(
+        Fake("a", ROWS, pages={"https://a.example/1": "one", "https://a.example/2": "two"}), cache, ""
+    )
+    await web.search(Query(text="q"))
+    await web.extract(["https://a.example/1"])
+    assert told == []
+    await web.search(Query(text="q"))
+    await web.extract(["https://a.example/1"])
+    await web.extract(["https://a.example/1", "https://a.example/2"])
+    assert told == ["from the cache", "from the cache", "1 of 2 from the cache"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hermes.server.endpoint import Endpoint, Operation
 from hermes.server.faults import json_response
 from hermes.server.reading import read_json
 from hermes.server.services import Services
+from hermes.server.streams import unless_left
 from hermes.tools.web.kernel import MOST_URLS
 from hermes.tools.web_extract import extract_payload
 
@@ -39,7 +40,8 @@ class ExtractReply(msgspec.Struct, frozen=True):
 async def _extract(request: Request, services: Services) -> Response:
     wanted = await read_json(request, ExtractRequest)
     services.runtime.shorten_pages()
-    outcome = await services.runtime.services.web.extract(list(wanted.urls), wanted.char_limit)
+    read = services.runtime.services.web.extract(list(wanted.urls), wanted.char_limit)
+    outcome = await unless_left(request.receive, read)
     return json_response(services.cleaned(extract_payload(outcome)))
 
 

@@ -12,6 +12,7 @@ from hermes.server.endpoint import Endpoint, Operation
 from hermes.server.faults import json_response
 from hermes.server.reading import read_json
 from hermes.server.services import Services
+from hermes.server.streams import unless_left
 from hermes.tools.web.filters import judged
 from hermes.tools.web_search import search_payload
 
@@ -60,7 +61,8 @@ async def _search(request: Request, services: Services) -> Response:
         judged(query, limit, filters)
     except WebError as error:
         raise RequestFault(str(error), hint=error.hint) from None
-    outcome = await services.runtime.services.web.search(query, limit, filters)
+    search = services.runtime.services.web.search(query, limit, filters)
+    outcome = await unless_left(request.receive, search)
     return json_response(services.cleaned(search_payload(outcome)))
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from hermes.errors import HermesError, StoreError
 from hermes.net.sites import matches
-from hermes.protocols import Document, Found, KeptPage, Query, WebBackend
+from hermes.protocols import Document, Found, KeptPage, Query, WebBackend, progress
 from hermes.store.database import Database, fetch
 from hermes.store.schema import Schema
 from hermes.tools.web.addresses import split
@@ -173,6 +173,7 @@ class Cached:
         key = self._key("search", msgspec.structs.replace(query, text=words, limit=0))
         kept = self._cache.get(key, Found, query.limit)
         if kept is not None:
+            progress.get()("from the cache")
             return msgspec.structs.replace(kept, rows=kept.rows[: query.limit])
         found = await self._searches.call((key, query.limit), lambda: self._backend.search(query))
         if found.rows or found.answer:
@@ -182,6 +183,8 @@ class Cached:
     async def extract(self, urls: Sequence[str]) -> Sequence[Document]:
         kept = {url: document for url in urls if (document := self._kept(url)) is not None}
         left = tuple(url for url in urls if url not in kept)
+        if kept:
+            progress.get()(f"{len(kept)} of {len(urls)} from the cache" if left else "from the cache")
         if not left:
             return list(kept.values())
         read = await self._readings.call(left, lambda: self._backend.extract(left))

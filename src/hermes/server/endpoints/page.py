@@ -1,0 +1,20 @@
+"""The page itself."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hermes.server.endpoint import Endpoint, Operation
+from hermes.server.page_files import file_response
+from hermes.server.services import Services
+
+
+async def _show(request: Request, _services: Services) -> Response:
+    return file_response("index.html", request.headers.get("if-none-match", ""))
+
+
+ENDPOINT = Endpoint(
+    path="/",
+    open=True,
+    described=False,
+    methods={"GET": Operation(handle=_show, summary="The page.", gives_text="text/html")},
+)
