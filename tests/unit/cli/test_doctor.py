@@ -37,7 +37,7 @@ def test_a_fresh_home_is_sound_and_every_group_speaks(checks):
     assert all(row["status"] == "ok" for rows in found.values() for row in rows)
     groups = [row["group"] for rows in found.values() for row in rows]
     assert list(dict.fromkeys(groups)) == [
-        *("installation", "settings", "model", "providers", "web", "what is kept", "plugins", "guards")
+        *("installation", "settings", "model", "providers", "web", "what is kept", "MCP", "plugins", "guards")
     ]
 
 

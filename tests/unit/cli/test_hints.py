@@ -72,7 +72,7 @@ def test_every_kind_of_error_says_what_to_do_and_names_something_real(name):
 
 
 TITLES = [one.title for one in (*Registry().all(), *Backends().all())]
-NAMES = {"Hermes", *(title.partition(" ")[0] for title in TITLES)}
+NAMES = {"Hermes", "MCP", *(title.partition(" ")[0] for title in TITLES)}
 AS_OTHERS_EXPECT = {"Invalid", "No"}
 """How messages begin whose words were there before Hermes."""
 

@@ -79,6 +79,7 @@ def begin_screen(monkeypatch):
         return lambda: [line.rstrip() for line in display.display if line.strip()]
 
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.delenv("NO_COLOR", raising=False)
     return begin
 
@@ -103,7 +104,7 @@ def test_a_running_call_has_a_row_that_its_final_line_replaces(border, begin_scr
     renderer.show(started("1"))
     assert screen() == ["Let me", "· look sky …"]
     renderer.show(started("2", arguments='{"q": "a very long question that does not fit"}'))
-    assert screen() == ["Let me", "· look a very long question that does …"]
+    assert screen() == ["Let me", "· look a very long question that does…"]
     renderer.show(ToolProgress("1", "look", "halfway\n\n"))
     assert screen()[1] == "· look sky … halfway"
     renderer.show(finished("1", served_by="local"))
