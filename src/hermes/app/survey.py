@@ -89,8 +89,9 @@ async def _offer(
         return _running(plain, server)
     if keys is None and address.is_loopback(provider.base_url) and address.is_loopback(plain.base_url):
         return _silent(plain, provider, looked=live and chooser.looks_for_servers)
-    if provider.sign is not None and keys is None and live:
-        return await _signed(plain, choice)
+    if provider.sign is not None and keys is None:
+        unknown = "its credentials are not looked for without a network"
+        return await _signed(plain, choice) if live else msgspec.structs.replace(plain, reason=unknown)
     listing = await chooser.catalog.models(choice.endpoint, fresh=fresh, live=live, seconds=ALL_WITHIN)
     return _listed(plain, choice, listing)
 
