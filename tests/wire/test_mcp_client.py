@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
 from contextlib import asynccontextmanager
@@ -296,6 +297,18 @@ async def test_a_server_that_dies_in_a_call_is_a_failed_call_and_starts_again(ho
     assert "the MCP server `p` failed" in crashed.result
     assert "mcp-p.log" in crashed.result
     assert answered.result == '{"text": "back"}'
+    assert len(house.starts()) == 3
+
+
+async def test_a_server_that_died_between_two_calls_is_started_again(house):
+    await house.trust()
+    async with house.servers() as mcp:
+        server = mcp.server("p")
+        assert (await called(server, "echo", {"text": "1"})).text == '{"text": "1"}'
+        os.kill(house.starts()[-1]["pid"], signal.SIGKILL)
+        assert await gone(house.starts()[-1]["pid"])
+        await asyncio.sleep(0.05)
+        assert (await called(server, "echo", {"text": "2"})).text == '{"text": "2"}'
     assert len(house.starts()) == 3
 
 

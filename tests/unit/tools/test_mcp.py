@@ -79,6 +79,7 @@ def test_the_digest_changes_with_every_letter_and_not_with_the_order():
     assert read(tools[::-1]).digest == digest
     for changed in (listed(description="Read it.\u200b"), listed(title="x"), listed(annotations={})):
         assert read([changed, tools[1]]).digest != digest
+    assert read([listed(_meta={"at": "another time"}), tools[1]]).digest == digest
 
 
 @pytest.mark.parametrize(
