@@ -464,19 +464,33 @@ def far_server():
 
 
 class Headed:
-    """Lets in who has the header, and notes who came."""
+    """Lets in who has the header."""
 
     def __init__(self, app):
         self.app = app
-        self.refused = 0
+        self.key = b"tokentoken"
 
     async def __call__(self, scope, receive, send):
-        if scope["type"] == "http" and (b"x-key", b"tokentoken") not in scope["headers"]:
-            self.refused += 1
+        if scope["type"] == "http" and (b"x-key", self.key) not in scope["headers"]:
             await send({"type": "http.response.start", "status": 401, "headers": []})
             await send({"type": "http.response.body", "body": b"who are you"})
             return
         await self.app(scope, receive, send)
+
+
+async def test_a_server_over_http_that_forgot_us_is_met_again(house):
+    far = Headed(far_server().streamable_http_app())
+    async with served(far) as url:
+        house.server = {"url": f"{url}/mcp", "headers": {"X-Key": "tokentoken"}}
+        await house.trust()
+        async with house.servers() as mcp:
+            server = mcp.server("p")
+            assert (await called(server, "add", {"a": 1, "b": 1})).text == "2"
+            far.key = b"another"
+            with pytest.raises(ToolError, match="status 401"):
+                await called(server, "add", {"a": 1, "b": 1})
+            far.key = b"tokentoken"
+            assert (await called(server, "add", {"a": 2, "b": 1})).text == "3"
 
 
 async def test_a_server_of_the_sdk_over_http_with_a_header(house):

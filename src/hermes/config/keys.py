@@ -51,6 +51,12 @@ class Key(msgspec.Struct, frozen=True):
     def is_secret(self) -> bool:
         return self.check is _secret
 
+    def holds_secret(self, value: object) -> bool:
+        """Whether a secret is written in a value of this key."""
+        if self.check is _servers and isinstance(value, Mapping):
+            return any(secret for server in value.values() for secret in server.secrets())
+        return self.is_secret
+
     @property
     def is_list_of_texts(self) -> bool:
         """Whether it is written as a list, because its texts may hold commas."""

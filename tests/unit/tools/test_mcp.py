@@ -203,6 +203,14 @@ def test_a_server_that_makes_no_sense_is_refused_in_words(servers, words):
         settings(servers)
 
 
+@pytest.mark.parametrize(("token", "warns"), [("tokentoken", True), ("${P_TOKEN}", False)])
+def test_a_secret_in_a_file_that_others_can_read_is_warned_of(tmp_path, token, warns):
+    servers = {"p": {"url": "https://p.example", "headers": {"Authorization": f"Bearer {token}"}}}
+    (tmp_path / "config.yaml").write_text(json.dumps({"mcp": {"servers": servers}}))
+    (tmp_path / "config.yaml").chmod(0o644)
+    assert any("mcp.servers" in warning for warning in load({"HERMES_HOME": str(tmp_path)}).warnings) is warns
+
+
 def test_what_a_server_is_given_in_secret_is_never_printed():
     config = settings(
         {
