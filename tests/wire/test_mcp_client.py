@@ -343,8 +343,8 @@ async def test_a_slow_start_is_waited_for(house):
 
 async def test_a_call_that_takes_too_long_is_cancelled_there_too(house):
     house.lists(tool("hang"), ECHO)
-    house.server["timeout"] = 1
     await house.trust()
+    house.server["timeout"] = 2
     async with house.servers() as mcp:
         server = mcp.server("p")
         with pytest.raises(ToolError, match=r"`mcp.servers.p.timeout` allows it more"):
