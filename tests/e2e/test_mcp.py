@@ -130,7 +130,7 @@ async def test_over_http_a_token_is_needed_and_sigterm_ends_it(hermes):
         line = (await asyncio.wait_for(process.stderr.readline(), 30)).decode()
         url = re.search(r"http://127\.0\.0\.1:\d+/mcp", line)[0]
         token = (hermes.home / "server-token").read_text().strip()
-        async with httpx2.AsyncClient(trust_env=False) as web:
+        async with httpx2.AsyncClient(trust_env=False, timeout=30) as web:
             assert (await web.post(url, json={})).status_code == 401
             web.headers["authorization"] = f"Bearer {token}"
             async with Client(streamable_http_client(url, http_client=web)) as mcp:

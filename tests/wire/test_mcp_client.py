@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
 from contextlib import asynccontextmanager
@@ -299,6 +300,18 @@ async def test_a_server_that_dies_in_a_call_is_a_failed_call_and_starts_again(ho
     assert len(house.starts()) == 3
 
 
+async def test_a_server_that_died_between_two_calls_is_started_again(house):
+    await house.trust()
+    async with house.servers() as mcp:
+        server = mcp.server("p")
+        assert (await called(server, "echo", {"text": "1"})).text == '{"text": "1"}'
+        os.kill(house.starts()[-1]["pid"], signal.SIGKILL)
+        assert await gone(house.starts()[-1]["pid"])
+        await asyncio.sleep(0.05)
+        assert (await called(server, "echo", {"text": "2"})).text == '{"text": "2"}'
+    assert len(house.starts()) == 3
+
+
 @pytest.mark.parametrize(
     ("server", "words"),
     [
@@ -330,8 +343,8 @@ async def test_a_slow_start_is_waited_for(house):
 
 async def test_a_call_that_takes_too_long_is_cancelled_there_too(house):
     house.lists(tool("hang"), ECHO)
-    house.server["timeout"] = 1
     await house.trust()
+    house.server["timeout"] = 2
     async with house.servers() as mcp:
         server = mcp.server("p")
         with pytest.raises(ToolError, match=r"`mcp.servers.p.timeout` allows it more"):
@@ -451,19 +464,33 @@ def far_server():
 
 
 class Headed:
-    """Lets in who has the header, and notes who came."""
+    """Lets in who has the header."""
 
     def __init__(self, app):
         self.app = app
-        self.refused = 0
+        self.key = b"tokentoken"
 
     async def __call__(self, scope, receive, send):
-        if scope["type"] == "http" and (b"x-key", b"tokentoken") not in scope["headers"]:
-            self.refused += 1
+        if scope["type"] == "http" and (b"x-key", self.key) not in scope["headers"]:
             await send({"type": "http.response.start", "status": 401, "headers": []})
             await send({"type": "http.response.body", "body": b"who are you"})
             return
         await self.app(scope, receive, send)
+
+
+async def test_a_server_over_http_that_forgot_us_is_met_again(house):
+    far = Headed(far_server().streamable_http_app())
+    async with served(far) as url:
+        house.server = {"url": f"{url}/mcp", "headers": {"X-Key": "tokentoken"}}
+        await house.trust()
+        async with house.servers() as mcp:
+            server = mcp.server("p")
+            assert (await called(server, "add", {"a": 1, "b": 1})).text == "2"
+            far.key = b"another"
+            with pytest.raises(ToolError, match="status 401"):
+                await called(server, "add", {"a": 1, "b": 1})
+            far.key = b"tokentoken"
+            assert (await called(server, "add", {"a": 2, "b": 1})).text == "3"
 
 
 async def test_a_server_of_the_sdk_over_http_with_a_header(house):

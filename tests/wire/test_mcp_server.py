@@ -25,7 +25,7 @@ PAGE = (
 @asynccontextmanager
 async def client(server, mode="auto", **headers):
     async with (
-        httpx2.AsyncClient(headers={**server.headers, **headers}, trust_env=False) as web,
+        httpx2.AsyncClient(headers={**server.headers, **headers}, trust_env=False, timeout=30) as web,
         Client(streamable_http_client(f"{server.url}/mcp", http_client=web), mode=mode) as connected,
     ):
         yield connected
@@ -171,14 +171,14 @@ async def test_stored_pages_are_resources_and_are_never_fetched(tmp_path):
     ],
 )
 async def test_who_has_no_business_here_is_not_let_in(tmp_path, headers, status):
-    async with serving(settings(tmp_path)) as server, httpx2.AsyncClient(trust_env=False) as web:
+    async with serving(settings(tmp_path)) as server, httpx2.AsyncClient(trust_env=False, timeout=30) as web:
         answer = await web.post(f"{server.url}/mcp", json={}, headers={**server.headers, **headers})
     assert answer.status_code == status
 
 
 async def test_without_the_sdk_the_path_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(discover, "is_installed", lambda _package: False)
-    async with serving(settings(tmp_path)) as server, httpx2.AsyncClient(trust_env=False) as web:
+    async with serving(settings(tmp_path)) as server, httpx2.AsyncClient(trust_env=False, timeout=30) as web:
         answer = await web.post(f"{server.url}/mcp", json={}, headers=server.headers)
     assert answer.status_code == 501
     assert "hermes[mcp]" in answer.text

@@ -95,7 +95,7 @@ class Mcp:
             name = server.spec.name
             try:
                 if self._asking is not None and await server.meet():
-                    box.add(as_tools((server,), box.names()))
+                    box.add(as_tools((server,), {*toolsets(), *box.names()}))
                     continue
                 problem, hint = "nobody has agreed to them", f"look at them with `hermes mcp trust {name}`"
             except (ToolError, ConfigError) as error:

@@ -12,6 +12,7 @@ from hermes.config.settings import (
     OPEN_SECTIONS,
     SECTIONS,
     AtLeastOne,
+    McpServer,
     McpServers,
     Names,
     NotNegative,
@@ -51,6 +52,12 @@ class Key(msgspec.Struct, frozen=True):
     @property
     def is_secret(self) -> bool:
         return self.check is _secret
+
+    def holds_secret(self, value: object) -> bool:
+        """Whether a secret is written in a value of this key."""
+        if self.check is _servers and isinstance(value, Mapping):
+            return any(secret for server in value.values() for secret in server.secrets())
+        return self.is_secret
 
     @property
     def is_list_of_texts(self) -> bool:
@@ -194,14 +201,19 @@ def _entries(value: object) -> PluginEntries:
 
 
 def _servers(value: object) -> McpServers:
-    try:
-        servers: McpServers = msgspec.convert(value, McpServers, dec_hook=_held)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"settings by server ({str(error).partition(' - at')[0].lower()})") from None
-    for name, server in servers.items():
+    if not isinstance(value, Mapping):
+        raise ValueError("settings by server")  # noqa: TRY004 - it is told as any other mistake
+    servers: dict[str, McpServer] = {}
+    for name, given in value.items():
+        try:
+            servers[name] = msgspec.convert(given, McpServer, dec_hook=_held)
+        except msgspec.ValidationError as error:
+            problem, _, place = str(error).partition(" - at `$")
+            where = f"{name}{place.rstrip('`')}"
+            raise ValueError(f"settings by server (`{where}`: {problem.lower()})") from None
         if not _SERVER_NAME.fullmatch(name):
             raise ValueError(f"settings by server (`{_cut(name)}` is no name of letters, figures, `-`, `_`)")
-        if bool(server.command) == bool(server.url):
+        if bool(servers[name].command) == bool(servers[name].url):
             raise ValueError(f"settings by server (`{name}` needs either a `command` or a `url`)")
     return servers
 

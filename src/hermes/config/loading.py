@@ -107,7 +107,7 @@ def _read_file(path: str) -> tuple[dict[str, Setting], dict[str, Any], list[str]
         elif not _absent(node.value):
             value = key.parse(node.bare(), f"{place}: `{name}`")
             settings[name] = (value, Origin("file", place))
-            if key.is_secret and found.mode & files.OTHERS:
+            if key.holds_secret(value) and found.mode & files.OTHERS:
                 warnings.append(
                     f"`{path}` holds `{name}` and is open to other users (mode {found.mode:04o}); "
                     f"run `chmod 600 {path}`"

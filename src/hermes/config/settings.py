@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from hermes.config.environment import Environment, names_secret
-from hermes.config.secret import Redactor, Secret, in_address
+from hermes.config.secret import SHORTEST_REDACTED, Redactor, Secret, in_address
 from hermes.protocols import CredentialSource, Effort
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
@@ -153,9 +153,9 @@ class McpServer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def secrets(self) -> Iterator[Secret]:
         """What must not be printed: values of variables that are named a secret, and words of headers."""
-        yield from (value for name, value in self.env.items() if names_secret(name))
-        for value in self.headers.values():
-            yield from map(Secret, value.reveal().split())
+        named = (value for name, value in self.env.items() if names_secret(name))
+        words = (word for value in (*named, *self.headers.values()) for word in value.reveal().split())
+        yield from (Secret(word) for word in words if len(word) >= SHORTEST_REDACTED and "${" not in word)
         yield from in_address(self.url)
 
 

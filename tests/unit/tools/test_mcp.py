@@ -79,6 +79,7 @@ def test_the_digest_changes_with_every_letter_and_not_with_the_order():
     assert read(tools[::-1]).digest == digest
     for changed in (listed(description="Read it.\u200b"), listed(title="x"), listed(annotations={})):
         assert read([changed, tools[1]]).digest != digest
+    assert read([listed(_meta={"at": "another time"}), tools[1]]).digest == digest
 
 
 @pytest.mark.parametrize(
@@ -192,7 +193,8 @@ def settings(servers, **environ):
         ({"a b": {"command": "x"}}, "`a b` is no name"),
         ({"a": {}}, "either a `command` or a `url`"),
         ({"a": {"command": "x", "url": "y"}}, "either a `command` or a `url`"),
-        ({"a": {"command": "x", "env": {"B": []}}}, "expected text"),
+        ({"a": {"command": "x", "env": {"B": []}}}, "`a.env.*`: expected text"),
+        ({"a": {"command": True}}, "`a.command`: expected `str`, got `bool`"),
         ({"a": {"command": "x", "timeout": 0}}, ">= 1"),
         (["a"], "settings by server"),
     ],
@@ -200,6 +202,14 @@ def settings(servers, **environ):
 def test_a_server_that_makes_no_sense_is_refused_in_words(servers, words):
     with pytest.raises(ConfigError, match=words):
         settings(servers)
+
+
+@pytest.mark.parametrize(("token", "warns"), [("tokentoken", True), ("${P_TOKEN}", False)])
+def test_a_secret_in_a_file_that_others_can_read_is_warned_of(tmp_path, token, warns):
+    servers = {"p": {"url": "https://p.example", "headers": {"Authorization": f"Bearer {token}"}}}
+    (tmp_path / "config.yaml").write_text(json.dumps({"mcp": {"servers": servers}}))
+    (tmp_path / "config.yaml").chmod(0o644)
+    assert any("mcp.servers" in warning for warning in load({"HERMES_HOME": str(tmp_path)}).warnings) is warns
 
 
 def test_what_a_server_is_given_in_secret_is_never_printed():

@@ -27,6 +27,8 @@ LONGEST_REASON = 300
 LARGEST_LOG = 1 << 20
 MOST_PAGES = 50
 LARGEST_EVENT = 16 << 20
+_REFUSED = 400
+"""From this status on, an answer is none."""
 
 _FAULTS = (OSError, ValueError, RuntimeError, MCPError, httpx2.HTTPError, anyio.ClosedResourceError,
            anyio.BrokenResourceError, anyio.EndOfStream, ExceptionGroup)  # fmt: skip
@@ -49,8 +51,8 @@ class Connection:
         self._status = 0
         self._leave = asyncio.Event()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-        self._holder = asyncio.create_task(self._hold())
         self.is_lost = False
+        self._holder = asyncio.create_task(self._hold())
 
     async def open(self) -> Listing:
         """Wait until the server answers; gives what it offers. Raises `ToolError`."""
@@ -86,7 +88,7 @@ class Connection:
                 f" seconds; `mcp.servers.{self._spec.name}.timeout` allows it more"
             ) from None
         except MCPError as error:
-            self.is_lost = self.is_lost or error.code == CONNECTION_CLOSED
+            self.is_lost = self.is_lost or error.code == CONNECTION_CLOSED or self._status >= _REFUSED
             raise self._failure(_words(error)) from error
         except _FAULTS as error:
             self.is_lost = True
@@ -124,7 +126,7 @@ class Connection:
         spec = self._spec
         if spec.command:
             log = stack.enter_context(_open_log(self._log))
-            return stdio.started(spec.command, spec.args, self._environment, log)
+            return stdio.started(spec.command, spec.args, self._environment, log, self._lose)
         web = httpx2.AsyncClient(
             headers=self._headers,
             timeout=httpx2.Timeout(spec.timeout),
@@ -132,6 +134,9 @@ class Connection:
         )
         await stack.enter_async_context(web)
         return streamable_http_client(spec.url, http_client=web, max_sse_event_size=LARGEST_EVENT)
+
+    def _lose(self) -> None:
+        self.is_lost = True
 
     async def _note(self, response: httpx2.Response) -> None:
         if response.request.method == "POST":
@@ -150,7 +155,7 @@ class Connection:
 
     def _failure(self, words: str) -> ToolError:
         more = f"; what it printed is in `{self._log}`" if self._spec.command else ""
-        if self._status >= 400:
+        if self._status >= _REFUSED:
             more = f" (status {self._status}); it is sent `mcp.servers.{self._spec.name}.headers`"
         return ToolError(f"the MCP server `{self._spec.name}` failed: {words}{more}")
 

@@ -17,6 +17,8 @@ LARGEST_SCHEMA = 20_000
 
 _SELECTORS = range(0xE0100, 0xE01F0)
 """Marks that can be printed, that nobody sees, and that spell a text all the same."""
+_AGREED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+"""What of a tool a person agrees to. The rest, such as `_meta`, may be another each time."""
 _WORDS = ("description", "title", "$comment")
 """The keys of a schema that only a reader needs; all others are a contract."""
 
@@ -47,7 +49,8 @@ def _is_seen(letter: str) -> bool:
 
 
 def _digest(offered: Sequence[Mapping[str, Any]]) -> str:
-    ordered = sorted(offered, key=lambda raw: str(raw.get("name")))
+    told = ({key: raw[key] for key in _AGREED if key in raw} for raw in offered)
+    ordered = sorted(told, key=lambda raw: str(raw.get("name")))
     return hashlib.sha256(msgspec.json.encode(ordered, order="deterministic")).hexdigest()
 
 

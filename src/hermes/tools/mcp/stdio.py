@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import IO
 
@@ -23,11 +23,15 @@ Outgoing = ObjectSendStream[SessionMessage]
 
 @asynccontextmanager
 async def started(
-    command: str, args: Sequence[str], environment: Mapping[str, str], errors: IO[bytes]
+    command: str,
+    args: Sequence[str],
+    environment: Mapping[str, str],
+    errors: IO[bytes],
+    when_silent: Callable[[], None],
 ) -> AsyncIterator[tuple[Incoming, Outgoing]]:
     """The two streams of a program. Whatever it started is gone when this is left.
 
-    Raises `OSError` or `ValueError` when it cannot be started.
+    `when_silent` is told when it says no more. Raises `OSError` or `ValueError` when it cannot be started.
     """
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb", buffering=0) as source:
@@ -39,7 +43,7 @@ async def started(
         outgoing, said = anyio.create_memory_object_stream[SessionMessage](0)
         async with heard, incoming, outgoing, said, anyio.create_task_group() as pumps:
             try:
-                pumps.start_soon(_hear, source, heard)
+                pumps.start_soon(_hear, source, heard, when_silent)
                 pumps.start_soon(_say, process, said, heard)
                 yield incoming, outgoing
             finally:
@@ -62,7 +66,9 @@ async def _start(
     )
 
 
-async def _hear(source: IO[bytes], heard: ObjectSendStream[SessionMessage | Exception]) -> None:
+async def _hear(
+    source: IO[bytes], heard: ObjectSendStream[SessionMessage | Exception], when_silent: Callable[[], None]
+) -> None:
     """Pass on what it says. When it falls silent, so does the stream: who waits for an answer is told."""
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
     pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
@@ -74,6 +80,7 @@ async def _hear(source: IO[bytes], heard: ObjectSendStream[SessionMessage | Exce
                 while line := await reader.readline():
                     await heard.send(_message(line))
     finally:
+        when_silent()
         pipe.close()
 
 
