@@ -172,7 +172,9 @@ def test_a_person_looks_agrees_and_takes_it_back(program, command):
     again = command("mcp", "trust", "p", "--yes")
     assert "changed: echo (changes): Say it louder." in again.out
     assert "gone: hang" in again.out
-    assert "as it was when you agreed" in command("mcp", "trust", "p").err
+    known = command("mcp", "trust", "p", "--json")
+    assert "as it was when you agreed" in known.err
+    assert json.loads(known.out)["state"] == "trusted"
     assert "1 tools are offered" in command("doctor", "--offline").out
     assert command("mcp", "forget", "p").code == 0
     assert command("mcp", "forget", "p").code == 1

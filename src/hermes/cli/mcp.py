@@ -157,7 +157,8 @@ def _cells(row: Row) -> list[str]:
 @command.command()
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Agree without being asked.")
-def trust(name: str, yes: bool) -> int:
+@json_option
+def trust(name: str, yes: bool, as_json: bool) -> int:
     """Look at the tools of an MCP server as they are now, and agree to them or not."""
     mcp = _servers()
     server = mcp.server(name)
@@ -165,8 +166,9 @@ def trust(name: str, yes: bool) -> int:
     before = server.kept
     if before is not None and before.who == server.spec.who and before.digest == listing.digest:
         border().say(f"`{name}` is as it was when you agreed to it: {len(listing.tools)} tools")
-        return 0
-    border().show(f"{telling.describe(server.spec, listing, before)}\n")
+        return _agreed(name, listing.digest, as_json=as_json)
+    tell = border().say if as_json else border().show
+    tell(f"{telling.describe(server.spec, listing, before)}\n")
     if before is not None:
         border().say(f"it is asked because {telling.why(server.spec, before)}")
     if not yes and not is_terminal(sys.stdin):
@@ -179,14 +181,23 @@ def trust(name: str, yes: bool) -> int:
         f"agreed to `{name}` as it is now ({listing.digest[:12]}); "
         f"take it back with `hermes mcp forget {name}`"
     )
+    return _agreed(name, listing.digest, as_json=as_json)
+
+
+def _agreed(name: str, digest: str, *, as_json: bool) -> int:
+    if as_json:
+        show_json({"name": name, "state": "trusted", "digest": digest})
     return 0
 
 
 @command.command()
 @click.argument("name")
-def forget(name: str) -> int:
+@json_option
+def forget(name: str, as_json: bool) -> int:
     """Take back what was agreed to of an MCP server: its tools are not offered any more."""
     is_done = _servers().pins.forget(name)
+    if as_json:
+        show_json({"name": name, "forgotten": is_done})
     border().say(f"`{name}` is not trusted any more" if is_done else f"nobody had agreed to `{name}`")
     return 0 if is_done else 1
 
