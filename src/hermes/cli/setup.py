@@ -21,7 +21,7 @@ from hermes.config import Config, Secret, load
 from hermes.config.loading import config_path
 from hermes.errors import ConfigError, UnknownName, UsageError
 
-FIRST_QUESTION = "What can you do?"
+FIRST_QUESTION = "What is Hermes?"
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
