@@ -161,7 +161,7 @@ Closed = Literal["bad-url", "bad-port", "private-address", "metadata-address", "
 class AddressRefused(NetError):
     """An address that the user did not configure and that strangers may not choose; `reason` says why."""
 
-    mend = "`security.allow_networks` opens a range of addresses"
+    mend = "`security.allow_networks` and `security.website_blocklist` say what pages may lead to"
 
     def __init__(self, message: str, *, reason: Closed, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)

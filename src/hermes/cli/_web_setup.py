@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 
 import msgspec
 
@@ -16,6 +17,8 @@ from hermes.config.edit import set_secret, set_value
 from hermes.errors import UsageError
 from hermes.tools.web.backends.base import Backend, Option
 from hermes.tools.web.options import given, is_available
+
+_WORDS = {"key": "key", "base_url": "address"}
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -49,7 +52,7 @@ def run(config: Config, wanted: str | None) -> str:
     name = wanted or which(config)
     if not name:
         raise UsageError("no web backend was named", hint="name one, as in `hermes tools setup searxng`")
-    chosen = choose(config, name)
+    chosen = choose(config, name, {})
     chosen.write(config.home)
     chosen.say_what_lacks()
     name = chosen.backend.name
@@ -76,12 +79,25 @@ def backend_table(backends: list[Backend], services: Services) -> str:
     return Table(heads, rows).fitted(columns(sys.stderr))
 
 
-def choose(config: Config, name: str, *, asks: bool = True) -> Chosen:
-    """The backend of this name with what it needs: as answered, or as it is set where nobody is asked."""
+def choose(config: Config, name: str, given_for: Mapping[str, str], *, asks: bool = True) -> Chosen:
+    """The backend of this name with what it needs, by the names of its options.
+
+    What is not given is asked for; where nobody is asked it stays as it is set.
+    """
     services = Services(config)
     backend = services.web_parts.backends.load(name)
     wanted = [option for option in backend.options if option.prompt]
-    answers = tuple((option, _answer(option, services)) for option in wanted) if asks else ()
+    for strange in given_for.keys() - {option.name for option in backend.options}:
+        raise UsageError(
+            f"the web backend `{name}` takes no {_WORDS[strange]}",
+            hint="`hermes tools setup` asks what it takes",
+        )
+    answers = tuple(
+        (option, given_for[option.name]) for option in backend.options if option.name in given_for
+    )
+    if asks:
+        asked = (option for option in wanted if option.name not in given_for)
+        answers += tuple((option, _answer(option, services)) for option in asked)
     answered = {option.name for option, value in answers if value}
     missing = tuple(
         option

@@ -21,7 +21,7 @@ from hermes.config import Config, Secret, load
 from hermes.config.loading import config_path
 from hermes.errors import ConfigError, UnknownName, UsageError
 
-FIRST_QUESTION = "What can you do?"
+FIRST_QUESTION = "What is Hermes?"
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +32,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     key_from_env: str
     key_stdin: bool
     web_backend: str
+    web_key_from_env: str
+    web_url: str
     no_test: bool
     yes: bool
     question: str
@@ -52,6 +54,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     shell_complete=_complete.backends,
     help="Who searches and reads.",
 )
+@click.option("--web-key-from-env", default="", metavar="VARIABLE", help="Keep its key from this variable.")
+@click.option("--web-url", default="", metavar="URL", help="Where the web backend is, if not at its vendor.")
 @click.option("--no-test", is_flag=True, help="Write it without asking the model first.")
 @click.option("--yes", is_flag=True, help="Ask nothing: take the best that is found.")
 @click.option("--ask", "question", default="", metavar="TEXT", help="Ask this when all is written.")
@@ -101,18 +105,20 @@ def _wish(config: Config, options: Options, *, asks: bool) -> Wish | None:
 
 def _given_key(options: Options) -> Secret | None:
     if options.key_from_env:
-        value = os.environ.get(options.key_from_env, "").strip()
-        if not value:
-            raise UsageError(
-                f"the variable `{options.key_from_env}` is not set", hint="set it, or use `--key-stdin`"
-            )
-        return Secret(value)
+        return Secret(_in_variable(options.key_from_env))
     if not options.key_stdin:
         return None
     value = ask("key (not shown)", hidden=True)
     if not value:
         raise UsageError("no key came on standard input", hint="pipe it into `hermes setup --key-stdin`")
     return Secret(value)
+
+
+def _in_variable(name: str) -> str:
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise UsageError(f"the variable `{name}` is not set", hint="set it, or use `--key-stdin`")
+    return value
 
 
 def _web(config: Config, options: Options, *, asks: bool) -> Chosen | None:
@@ -123,13 +129,19 @@ def _web(config: Config, options: Options, *, asks: bool) -> Chosen | None:
         name = which(config)
     while name and (options.web_backend or name != config.web.backend):
         try:
-            return choose(config, name, asks=asks)
+            return choose(config, name, _given_for_web(options), asks=asks)
         except UnknownName as error:
             if options.web_backend:
                 raise
             border().complain(error)
             name = ask("web backend")
     return None
+
+
+def _given_for_web(options: Options) -> dict[str, str]:
+    """What the options say for a web backend, by the names of its own."""
+    key = _in_variable(options.web_key_from_env) if options.web_key_from_env else ""
+    return {name: value for name, value in (("key", key), ("base_url", options.web_url)) if value}
 
 
 def _written(web: Chosen | None, config: Config) -> list[str]:

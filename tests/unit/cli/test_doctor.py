@@ -107,6 +107,13 @@ def test_a_clock_that_is_behind_is_told(monkeypatch, checks):
     assert checks()["clock"][0]["status"] == "failed"
 
 
+def test_a_damaged_session_file_is_told_with_a_fix(checks, home):
+    (home / "sessions.db").write_bytes(b"no database at all" * 1000)
+    (row,) = checks()["sessions"]
+    assert row["status"] == "warning"
+    assert "hermes sessions export" in row["fix"]
+
+
 async def _broken(_scene):
     raise NetError("the cable is out")
 

@@ -1,5 +1,7 @@
 """`hermes setup` where something is missing; what it does is in `tests/e2e`."""
 
+import json
+
 import pytest
 
 from hermes.config import load
@@ -12,6 +14,8 @@ from hermes.config import load
         (("--model", "deepseek"), "`--key-from-env VARIABLE` or `--key-stdin`"),
         (("--model", "depseek"), "did you mean `deepseek`"),
         (("--web-backend", "exxa"), "did you mean `exa`"),
+        (("--web-backend", "local", "--web-url", "http://127.0.0.1:1"), "`hermes tools setup` asks"),
+        (("--web-backend", "exa", "--web-key-from-env", "NOWHERE"), "set it"),
         (("--model", "ollama/m", "--key-from-env", "HOME"), "leave out `--key-from-env`"),
         (("--key-stdin",), "add `--model PROVIDER/MODEL`"),
         (("--model", "deepseek", "--key-from-env", "NOWHERE"), "use `--key-stdin`"),
@@ -54,3 +58,14 @@ def test_what_the_environment_overrides_is_said(hermes, monkeypatch):
     monkeypatch.setenv("HERMES_MODEL_DEFAULT", "scout-1")
     err = hermes("setup", "--model", "deepseek", "--no-test")[2]
     assert "warning: the environment says otherwise, and `scout/scout-1` would answer" in err
+
+
+def test_a_web_backend_is_set_up_by_options_alone(home, hermes, monkeypatch):
+    monkeypatch.setenv("MINE", "exa-0123456789")
+    code, out, err = hermes("setup", "--web-backend", "exa", "--web-key-from-env", "MINE", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["changed"] == ["web.backend"]
+    config = load({"HERMES_HOME": str(home)})
+    assert (config.web.backend, config.environment.lookup("EXA_API_KEY")) == ("exa", "exa-0123456789")
+    assert hermes("setup", "--web-backend", "searxng", "--web-url", "http://127.0.0.1:1")[0] == 0
+    assert load({"HERMES_HOME": str(home)}).environment.lookup("SEARXNG_URL") == "http://127.0.0.1:1"

@@ -4,6 +4,8 @@ Run with `WRITE_SNAPSHOTS=1` to write them anew, and look at what changed.
 """
 
 import os
+import pty
+import termios
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from hermes.app.survey import Offer
 from hermes.cli import config, doctor, index, models, plugins, sessions, tools
+from hermes.cli._shell import run
 from hermes.cli._table import Column, Table
 from hermes.cli._width import cells, columns, cut, wrapped
 from hermes.hooks.host import Place
@@ -200,7 +203,29 @@ def test_words_stay_whole_where_they_can():
     assert wrapped("abcdefgh", 3) == ["abc", "def", "gh"]
 
 
-def test_the_width_is_that_of_the_terminal_or_what_columns_says(monkeypatch):
+def _on_a_screen(monkeypatch, *words):
+    """What a command shows on a terminal of forty columns."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 40))
+    with open(theirs, "w", encoding="utf-8") as stdout, monkeypatch.context() as patched:
+        patched.delenv("COLUMNS", raising=False)
+        patched.setattr("sys.stdout", stdout)
+        assert run(list(words)) == 0
+        os.set_blocking(ours, False)
+        shown = os.read(ours, 65536).decode().replace("\r\n", "\n")
+    os.close(ours)
+    return shown
+
+
+def test_a_command_reads_the_width_of_its_terminal(home, monkeypatch):
+    listed = _on_a_screen(monkeypatch, "models", "scout", "--offline")
+    assert listed == "MODEL    CONTEXT  PRICE  ABILITIES\nscout-1        -  -\n"
+    found = _on_a_screen(monkeypatch, "search", "scout", "--backend", "local", "-n", "1")
+    assert found.startswith("1. ")
+    assert _fits(found, 40)
+
+
+def test_the_width_is_what_columns_says_or_what_is_usual(monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     assert columns(None) == 80
     monkeypatch.setenv("COLUMNS", "52")

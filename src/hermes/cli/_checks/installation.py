@@ -58,10 +58,18 @@ async def _clock(scene: Scene) -> Finding:
     fix = "set the clock of this machine, or let it be set from the network"
     if now < os.stat(hermes.__file__).st_mtime - A_DAY:
         return failed(f"it is {_day(now)}, which is before Hermes was installed", fix)
-    sessions = await scene.runtime.store().list(1)
-    if sessions and sessions[0].updated > now + A_DAY:
-        return warning(f"it is {_day(now)}, and a session is from {_day(sessions[0].updated)}", fix)
+    written = _written(os.path.join(scene.runtime.config.home, "sessions.db"))
+    if written > now + A_DAY:
+        return warning(f"it is {_day(now)}, and the sessions are from {_day(written)}", fix)
     return ok(f"it is {_day(now)}")
+
+
+def _written(path: str) -> float:
+    """When a file was written last; long ago when there is none."""
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def _day(moment: float) -> str:
