@@ -76,7 +76,7 @@ function show({ session, turns, run }) {
   else byId("conversation").lastElementChild?.scrollIntoView({ block: "start" });
 }
 
-const open = (cited, from) => openSource(cited, state.sessionId, from);
+const open = (cited, from, said) => openSource(cited, state.sessionId, from, said);
 
 /** A new turn at the end of the conversation. */
 function begin(question) {
