@@ -1,15 +1,19 @@
 """Connections that cannot be held for nothing: who says nothing, or takes nothing, is let go."""
 
 import asyncio
-import resource
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+try:
+    import resource
+except ImportError:  # Windows has no such limit
+    resource = None  # type: ignore[assignment]
 
 HEAD_SECONDS = 10.0
 """How long a caller may take to say what it wants."""
 STALL_SECONDS = 60.0
 """How long a reader may take nothing of what is sent."""
-MOST = min(2_000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+MOST = min(2_000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2) if resource else 2_000
 """Connections at once: half of the files that may be open, because a run opens others.
 
 One more, and the one that has been silent for longest is closed.

@@ -84,7 +84,7 @@ class Gate:
         headers = Headers(scope=scope)
         check_host(headers, self._hosts)
         check_origin(headers)
-        if self._is_open(scope["path"]):
+        if self._is_open(scope["path"].removeprefix(scope.get("root_path", ""))):
             return ""
         caller = self._caller(headers, scope["method"])
         self._rate.take(caller)

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import msgspec
 from starlette.requests import Request
 
+from hermes import discover
 from hermes.agent.send import Emit
-from hermes.app import Runtime
+from hermes.app import Runtime, Terms
 from hermes.config import Config
 from hermes.errors import HermesError, NotConfigured, RequestFault, UsageError
 from hermes.events import Answer
@@ -59,6 +60,11 @@ class Services:
             os.path.join(config.home, "responses.db"), self.settings.keep_days * _DAY, self.redact, now
         )
         self._looked: dict[str, float] = {}
+
+    def prepare(self) -> None:
+        """Load what the first answer would have to wait for; raises for settings that allow no answer."""
+        self.runtime.converse(Terms(tools=self.settings.tools, kept=False))
+        discover.module("hermes.agent.cost")
 
     def holding(self) -> Holding:
         """A way out for words in pieces."""
