@@ -40,7 +40,7 @@ class Run:
         self._news = asyncio.Event()
         self._stopped_by: HermesError | None = None
         self._task = asyncio.ensure_future(ask(self._hear))
-        self._task.add_done_callback(lambda _task: self._news.set())
+        self._task.add_done_callback(self._over)
 
     async def begin(self) -> None:
         """Wait for the first news. A run that fails before it said anything raises its error."""
@@ -81,8 +81,11 @@ class Run:
     async def ended(self) -> None:
         """Wait until the run has come to its end, whichever."""
         await asyncio.wait([self._task])
-        if not self._task.cancelled():
-            self._task.exception()
+
+    def _over(self, task: asyncio.Task[Answer]) -> None:
+        self._news.set()
+        if not task.cancelled():
+            task.exception()  # who wants to know waits for the answer, and maybe nobody does
 
     def _hear(self, event: Event) -> None:
         match event:

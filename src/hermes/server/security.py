@@ -111,7 +111,7 @@ class Gate:
     async def _body(self, headers: Headers, receive: Receive) -> bytes:
         """The whole body; a longer one than allowed is refused before it is in memory."""
         told = headers.get("content-length", "0")
-        if not told.isdigit() or int(told) > self._max_body:
+        if not (told.isascii() and told.isdecimal()) or int(told) > self._max_body:
             raise self._too_large()
         body = bytearray()
         try:

@@ -100,7 +100,9 @@ class Services:
             self.metrics.failed()
             raise
         self.metrics.answered(answer)
-        self.pending.keep(answer, dialogue.terms, seen.results())
+        left = dialogue.terms
+        seen.number(left.sources or ())
+        self.pending.keep(asked, answer, left, seen.results(answer))
         return answer
 
     async def check_model(self, wanted: str) -> None:
