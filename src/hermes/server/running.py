@@ -10,7 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from hermes.errors import UsageError
-from hermes.server.connections import Connection
+from hermes.server.connections import for_one_server
 from hermes.server.runs import Runs
 
 _LONGER = 5
@@ -88,7 +88,7 @@ def server(
     """A server for the application; `serve` runs it on sockets."""
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http=for_one_server(),
         ws="none",
         log_config=None,
         log_level="error",
