@@ -69,6 +69,7 @@ async def _say_who_answers(services: "Services") -> None:
     try:
         await runtime.chooser.look_around()
         choice = runtime.choose_model()
+        services.prepare()
     except HermesError as error:
         border().say(f"warning: {error}" + (f"\nhint: {error.hint}" if error.hint else ""))
         return

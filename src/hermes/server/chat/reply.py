@@ -109,7 +109,7 @@ class Head(msgspec.Struct, frozen=True):
 
 def completion(head: Head, answer: Answer, seen: Seen) -> ChatCompletion:
     """The whole answer."""
-    pages = seen.results(answer.citations)
+    pages = seen.results(answer)
     text = content(answer)
     message = AnswerMessage(
         content=text or None,
@@ -233,7 +233,7 @@ class ChatStream:
 
     def _closing(self, answer: Answer, seen: Seen) -> bytes:
         """The last piece, with the sources; as Sonar does, it tells the usage, too."""
-        pages = seen.results(answer.citations)
+        pages = seen.results(answer)
         told = {
             "usage": usage(answer, seen),
             "citations": [page.url for page in pages],
