@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from contextlib import aclosing
 
 import aiohttp
@@ -226,6 +227,7 @@ def test_the_page_asks_nobody_else_and_runs_nothing_inline():
         text = file.body.decode()
         assert "innerHTML" not in text
         assert "insertAdjacentHTML" not in text
+        assert not re.search(r"""["'`(]/(?:api|page|\?)""", text), "it may be mounted under a path"
         if name.endswith((".css", ".html")):
             assert "http" not in text
             assert " style=" not in text

@@ -17,7 +17,7 @@ const named = () => new URLSearchParams(location.search).get("session");
 
 function go(id) {
   closeMenu();
-  history.pushState(null, "", id ? `/?session=${encodeURIComponent(id)}` : "/");
+  history.pushState(null, "", id ? `?session=${encodeURIComponent(id)}` : "./");
   return load();
 }
 
@@ -105,7 +105,7 @@ async function ask(question) {
     const { run_id: runId, session_id: sessionId } = await api.start(question, state.sessionId);
     if (sessionId !== state.sessionId) {
       state.sessionId = sessions.current = sessionId;
-      history.pushState(null, "", `/?session=${encodeURIComponent(sessionId)}`);
+      history.pushState(null, "", `?session=${encodeURIComponent(sessionId)}`);
       document.title = `${question} – Hermes`;
     }
     watch(runId, turn);
