@@ -98,6 +98,19 @@ async def test_the_last_piece_of_a_stream_carries_the_sources_and_the_usage(tmp_
     assert len({chunk.id for chunk in chunks}) == 1
 
 
+async def test_the_clients_own_assembly_of_a_stream_is_the_whole_answer(tmp_path):
+    script = calls(SEARCH, text="Let me see."), calls(("weather", {"town": "Ulm"})), says("Rain. [1]")
+    async with Scene(tmp_path, *script) as scene:
+        given = {"model": "custom/m", "messages": QUESTION, "tools": [WEATHER]}
+        async with scene.client.chat.completions.stream(**given) as stream:
+            called = await stream.get_final_completion()
+        async with scene.client.chat.completions.stream(**given) as stream:
+            whole = await stream.get_final_completion()
+    assert json.loads(called.choices[0].message.tool_calls[0].function.arguments) == {"town": "Ulm"}
+    assert whole.choices[0].message.content == "Rain. [1]"
+    assert whole.choices[0].finish_reason == "stop"
+
+
 async def test_a_call_of_the_callers_tool_ends_the_run_and_its_result_goes_on(tmp_path):
     script = (
         calls(SEARCH),
@@ -274,6 +287,11 @@ async def test_a_model_that_is_not_there_is_not_found(tmp_path):
             with pytest.raises(openai.NotFoundError) as missing:
                 await ask.chat.completions.create(model=name, messages=QUESTION)
             assert missing.value.code == "model_not_found"
+        with pytest.raises(openai.NotFoundError):
+            await ask.models.retrieve("nobody/m")
+        assert (await ask.models.retrieve("hermes")).id == "hermes"
+        assert (await ask.models.retrieve("scout/scout-1")).owned_by == "scout"
+        assert {"hermes", "scout/scout-1"} <= {model.id for model in (await ask.models.list()).data}
         answer = await ask.chat.completions.create(model="hermes", messages=QUESTION)
     assert answer.served_by == "scout/scout-1"
     assert answer.citations[0] == SCOUT
