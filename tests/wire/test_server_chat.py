@@ -334,11 +334,12 @@ async def test_a_key_in_an_answer_is_taken_out_also_where_pieces_cut_it(tmp_path
 
 
 async def test_thoughts_are_streamed_as_such(tmp_path):
-    reply = calls(SEARCH, reasoning_content="hm")
-    async with Scene(tmp_path, reply, says("So.")) as scene:
+    key = "sk-custom-0123456789"
+    reply = calls(SEARCH, reasoning_content=f"hm, {key}")
+    async with Scene(tmp_path, reply, says("So."), CUSTOM_API_KEY=key) as scene:
         chunks = await scene.stream()
     thoughts = [getattr(chunk.choices[0].delta, "reasoning_content", None) for chunk in chunks]
-    assert "".join(filter(None, thoughts)) == "hm"
+    assert "".join(filter(None, thoughts)) == "hm, [redacted]"
     assert said(chunks) == "So."
 
 
