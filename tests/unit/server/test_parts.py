@@ -5,7 +5,7 @@ import re
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes import discover
@@ -130,9 +130,11 @@ def test_words_without_blanks_are_not_held_for_ever():
             st.builds(Reasoning, st.text(max_size=5)),
             st.just(Text("y" * LARGE)),
             st.just(ToolStarted("1", "web_search", "{}")),
-        )
+        ),
+        max_size=8,
     )
 )
+@settings(max_examples=50)
 def test_joined_news_say_the_same_in_the_same_order(news):
     def told(all):
         said = []
