@@ -121,8 +121,9 @@ def measure_serve(plan: Plan) -> list[Figure]:
 
 
 def _memory(runner: asyncio.Runner, hermes: Subject, waves: int) -> Iterator[Figure]:
-    """Memory after the first wave of streams, and how much more after the last."""
-    runner.run(_ask(hermes.url, "bench-burst-200", AT_ONCE))
+    """Memory after some waves of streams, and how much more after as many again."""
+    for _ in range(waves):
+        runner.run(_ask(hermes.url, "bench-burst-200", AT_ONCE))
     before, began = hermes.used(), time.perf_counter()
     for _ in range(waves):
         runner.run(_ask(hermes.url, "bench-burst-200", AT_ONCE))

@@ -42,6 +42,7 @@ EVIL_SITE = f"""<html><head><title>{EVIL_TITLE.replace("<", "&lt;")}</title></he
 <p>{ATTACKS.replace("&", "&amp;").replace("<", "&lt;")}</p></article></body></html>"""
 
 CITE = "What changed in HTTP/3?"
+TWICE = "What else is there?"
 HOLD = "Tell me slowly"
 TABLE = "Show me everything"
 EVERYTHING = """## Heading
@@ -81,6 +82,7 @@ async def model(site):
     quoted = "This page says something that is quoted here word for word."
     scripts = {
         CITE: [calls(read, text="I will read it."), says(f"{FACT}. [1] Much else stays as it was.")],
+        TWICE: [calls(read), says(f'{FACT}. [1] It adds that "paragraph 7 is about something else". [1]')],
         HOLD: [Held("The first half ", "and the second half.")],
         TABLE: [says(EVERYTHING)],
         "Attack me": [calls(evil), says(f"{quoted} [1]\n\n{ATTACKS}")],
@@ -173,6 +175,16 @@ async def test_a_question_is_asked_watched_and_answered_with_its_source(browser,
         await page.locator("#close").click()
         await expect(source).to_be_hidden()
         await expect(turn.locator("button.chip")).to_be_focused()
+
+
+async def test_a_source_opens_at_what_was_said_before_its_number(browser, server):
+    async with opened(browser, server) as page:
+        turn = await answered(page, TWICE)
+        for number, words in enumerate([FACT, "Paragraph 7 is about something else"]):
+            await turn.locator("button.chip").nth(number).click()
+            await expect(page.locator("#source mark").first).to_be_in_viewport()
+            assert "".join(await page.locator("#source mark").all_text_contents()) == words
+            await page.keyboard.press("Escape")
 
 
 async def test_a_session_has_an_address_and_looks_the_same_when_it_is_opened_again(browser, server):

@@ -98,6 +98,19 @@ async def test_the_last_piece_of_a_stream_carries_the_sources_and_the_usage(tmp_
     assert len({chunk.id for chunk in chunks}) == 1
 
 
+async def test_the_clients_own_assembly_of_a_stream_is_the_whole_answer(tmp_path):
+    script = calls(SEARCH, text="Let me see."), calls(("weather", {"town": "Ulm"})), says("Rain. [1]")
+    async with Scene(tmp_path, *script) as scene:
+        given = {"model": "custom/m", "messages": QUESTION, "tools": [WEATHER]}
+        async with scene.client.chat.completions.stream(**given) as stream:
+            called = await stream.get_final_completion()
+        async with scene.client.chat.completions.stream(**given) as stream:
+            whole = await stream.get_final_completion()
+    assert json.loads(called.choices[0].message.tool_calls[0].function.arguments) == {"town": "Ulm"}
+    assert whole.choices[0].message.content == "Rain. [1]"
+    assert whole.choices[0].finish_reason == "stop"
+
+
 async def test_a_call_of_the_callers_tool_ends_the_run_and_its_result_goes_on(tmp_path):
     script = (
         calls(SEARCH),
@@ -274,6 +287,11 @@ async def test_a_model_that_is_not_there_is_not_found(tmp_path):
             with pytest.raises(openai.NotFoundError) as missing:
                 await ask.chat.completions.create(model=name, messages=QUESTION)
             assert missing.value.code == "model_not_found"
+        with pytest.raises(openai.NotFoundError):
+            await ask.models.retrieve("nobody/m")
+        assert (await ask.models.retrieve("hermes")).id == "hermes"
+        assert (await ask.models.retrieve("scout/scout-1")).owned_by == "scout"
+        assert {"hermes", "scout/scout-1"} <= {model.id for model in (await ask.models.list()).data}
         answer = await ask.chat.completions.create(model="hermes", messages=QUESTION)
     assert answer.served_by == "scout/scout-1"
     assert answer.citations[0] == SCOUT
@@ -316,11 +334,12 @@ async def test_a_key_in_an_answer_is_taken_out_also_where_pieces_cut_it(tmp_path
 
 
 async def test_thoughts_are_streamed_as_such(tmp_path):
-    reply = calls(SEARCH, reasoning_content="hm")
-    async with Scene(tmp_path, reply, says("So.")) as scene:
+    key = "sk-custom-0123456789"
+    reply = calls(SEARCH, reasoning_content=f"hm, {key}")
+    async with Scene(tmp_path, reply, says("So."), CUSTOM_API_KEY=key) as scene:
         chunks = await scene.stream()
     thoughts = [getattr(chunk.choices[0].delta, "reasoning_content", None) for chunk in chunks]
-    assert "".join(filter(None, thoughts)) == "hm"
+    assert "".join(filter(None, thoughts)) == "hm, [redacted]"
     assert said(chunks) == "So."
 
 

@@ -78,6 +78,20 @@ async def test_the_events_of_a_stream_come_in_order_and_numbered(home):
     assert kept == whole
 
 
+async def test_the_clients_own_assembly_of_the_events_is_the_whole_response(home):
+    script = calls(SEARCH, text="Let me see."), calls(("weather", {"town": "Ulm"}), text="So:")
+    async with ChatSimulator(*script) as model:
+        config = settings(home, CUSTOM_BASE_URL=model.base_url)
+        async with serving(config) as server, client(server) as ask:
+            given = {"model": "custom/m", "input": "hi", "tools": [WEATHER]}
+            async with ask.responses.stream(**given) as stream:
+                seen = [event.type async for event in stream]
+                whole = await stream.get_final_response()
+    assert seen[-1] == "response.completed"
+    assert [item.type for item in whole.output] == ["message", "web_search_call", "message", "function_call"]
+    assert whole.output_text == "Let me see.So:"
+
+
 async def test_a_conversation_goes_on_from_any_response_and_knows_what_was_read(home):
     async with ChatSimulator(calls(SEARCH), says("A model."), says("Yes."), says("No.")) as model:
         config = settings(home, CUSTOM_BASE_URL=model.base_url)

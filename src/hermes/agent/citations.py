@@ -1,7 +1,7 @@
 """Which sources an answer points to, and the words of theirs that carry it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -27,6 +27,10 @@ class Sources:
     def add(self, sources: Sequence[Source]) -> None:
         for source in sources:
             self._numbered.setdefault(source.url, []).append(source)
+
+    def __iter__(self) -> Iterator[Source]:
+        """Every page once, in the order of the numbers, as it was first seen."""
+        return (seen[0] for seen in self._numbered.values())
 
     def number(self, n: int) -> str | None:
         urls = list(self._numbered)

@@ -22,7 +22,13 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
-@click.option("--port", default=8787, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--port",
+    default=8787,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="The port; 0 is any free one.",
+)
 @click.option("--token-file", default="", metavar="FILE", help="The tokens that callers may show.")
 @click.option(
     "--allow-host", "hosts", multiple=True, metavar="NAME", help="Another name it is reached by; repeatable."
@@ -69,6 +75,7 @@ async def _say_who_answers(services: "Services") -> None:
     try:
         await runtime.chooser.look_around()
         choice = runtime.choose_model()
+        services.prepare()
     except HermesError as error:
         border().say(f"warning: {error}" + (f"\nhint: {error.hint}" if error.hint else ""))
         return

@@ -1,12 +1,18 @@
 """Hermes for other programs: one ASGI application, with the shapes of OpenAI and Sonar.
 
 app         the application: every file of `endpoints` behind the gate
+running     the application on a socket, until it is told to stop; `connections` lets go who holds one idly
 endpoint    what a file of `endpoints` holds
-endpoints   ONE FILE = ONE PATH, found by name
+endpoints   ONE FILE = ONE PATH, found by name; `described` is what OpenAPI tells of them
 services    what a handler may use: the runtime, the tokens, the runs, the figures
+asked       a question, whichever shape it came in; `chat` and `responses` are the shapes
+runs        questions on their way, apart from who reads; `streams` is how one is read
+sources     the pages that a run has seen; `sonar` is how a caller narrows them
+pending     turns that wait for the caller to run a tool
 security    the gate: host, origin, token, rate, concurrency, body; in this order, before any handler
 tokens      who may come in
 limits      how often, and how many at once
+idempotency the same request twice is done once
 faults      errors as answers
 page        the page: its files as they are sent, by `page_files`
 page_runs   questions of the page, answered whoever watches; `run_log` is what their readers are told

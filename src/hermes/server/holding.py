@@ -15,6 +15,10 @@ class Holding:
         self._redact = redact
         self._held = ""
 
+    def another(self) -> "Holding":
+        """The same for other words that come in between."""
+        return Holding(self._redact)
+
     def add(self, words: str) -> str:
         """What can be said now."""
         if self._redact is None:

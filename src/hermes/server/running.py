@@ -4,13 +4,13 @@ import asyncio
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from hermes.errors import UsageError
-from hermes.server.connections import Connection
+from hermes.server.connections import for_one_server
 from hermes.server.runs import Runs
 
 _LONGER = 5
@@ -40,13 +40,15 @@ class Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Not as uvicorn does it: a server that was asked to stop and did has not been killed."""
         loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, self.stop)
+        with suppress(NotImplementedError):  # on Windows, where Ctrl-C ends it at once
+            for number in _SIGNALS:
+                loop.add_signal_handler(number, self.stop)
         try:
             yield
         finally:
-            for number in _SIGNALS:
-                loop.remove_signal_handler(number)
+            with suppress(NotImplementedError):
+                for number in _SIGNALS:
+                    loop.remove_signal_handler(number)
 
     def stop(self) -> None:
         """Come to an end; said a second time, at once."""
@@ -86,7 +88,7 @@ def server(
     """A server for the application; `serve` runs it on sockets."""
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http=for_one_server(),
         ws="none",
         log_config=None,
         log_level="error",

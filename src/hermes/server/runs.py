@@ -20,6 +20,9 @@ LARGE = 32_000
 MOST_WAITING = 8_000_000
 """Characters that wait for a slow reader; beyond, the run is ended."""
 
+_END_SECONDS = 5.0
+"""How long a run that was stopped may take to close what it has open."""
+
 News = Delta | ToolStarted
 Ask = Callable[[Emit], Coroutine[Any, Any, Answer]]
 
@@ -158,10 +161,13 @@ class Runs:
     async def drain(self, seconds: float) -> None:
         """Begin no more, let those that run come to their end, and after so long stop the rest."""
         self._draining = True
-        if self._running:
-            await asyncio.wait([asyncio.ensure_future(run.ended()) for run in self._running], timeout=seconds)
+        ending = [asyncio.ensure_future(run.ended()) for run in self._running]
+        if not ending:
+            return
+        await asyncio.wait(ending, timeout=seconds)
         for run in tuple(self._running):
             run.stop(_leaving())
+        await asyncio.wait(ending, timeout=_END_SECONDS)
 
 
 def _leaving() -> Interrupted:

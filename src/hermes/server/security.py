@@ -84,7 +84,7 @@ class Gate:
         headers = Headers(scope=scope)
         check_host(headers, self._hosts)
         check_origin(headers)
-        if self._is_open(scope["path"]):
+        if self._is_open(scope["path"].removeprefix(scope.get("root_path", ""))):
             return ""
         caller = self._caller(headers, scope["method"])
         self._rate.take(caller)
@@ -111,7 +111,7 @@ class Gate:
     async def _body(self, headers: Headers, receive: Receive) -> bytes:
         """The whole body; a longer one than allowed is refused before it is in memory."""
         told = headers.get("content-length", "0")
-        if not told.isdigit() or int(told) > self._max_body:
+        if not (told.isascii() and told.isdecimal()) or int(told) > self._max_body:
             raise self._too_large()
         body = bytearray()
         try:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import msgspec
 from starlette.requests import Request
 
+from hermes import discover
 from hermes.agent.send import Emit
-from hermes.app import Runtime
+from hermes.app import Runtime, Terms
 from hermes.config import Config
 from hermes.errors import HermesError, NotConfigured, RequestFault, UsageError
 from hermes.events import Answer
@@ -62,6 +63,11 @@ class Services:
         )
         self._looked: dict[str, float] = {}
 
+    def prepare(self) -> None:
+        """Load what the first answer would have to wait for; raises for settings that allow no answer."""
+        self.runtime.converse(Terms(tools=self.settings.tools, kept=False))
+        discover.module("hermes.agent.cost")
+
     def holding(self) -> Holding:
         """A way out for words in pieces."""
         return Holding(self.redact if self.redact.hides else None)
@@ -96,7 +102,9 @@ class Services:
             self.metrics.failed()
             raise
         self.metrics.answered(answer)
-        self.pending.keep(answer, dialogue.terms, seen.results())
+        left = dialogue.terms
+        seen.number(left.sources or ())
+        self.pending.keep(asked, answer, left, seen.results(answer))
         return answer
 
     async def check_model(self, wanted: str) -> None:

@@ -1,14 +1,15 @@
 """The pages that a run has seen, in the order of their numbers, and where an answer points to them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from hermes.agent.untrusted import unfenced
-from hermes.events import ToolFinished, ToolStarted
+from hermes.events import Answer, ToolFinished, ToolStarted
 from hermes.messages import Citation
+from hermes.protocols import Source
 
 _MARK = re.compile(r"\[(\d{1,3})\]")
 _MOST_WORDS = 1_000
@@ -34,30 +35,36 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Seen:
-    """What the tools of a run brought in. `earlier` is what was seen before a turn that goes on."""
+    """What a run has seen. `earlier` is what was seen before a turn that goes on."""
 
-    def __init__(self, earlier: Sequence[SearchResult] = ()) -> None:
-        self._earlier = earlier
-        self._by_call: dict[str, list[SearchResult]] = {}
+    def __init__(self, earlier: Iterable[SearchResult] = ()) -> None:
+        self._told = {page.url: page for page in earlier}
+        self._sources: tuple[Source, ...] = ()
         self.searches = 0
 
     def begin(self, started: ToolStarted) -> None:
-        """Calls are numbered in the order they begin, whichever ends first."""
-        self._by_call[started.id] = []
         self.searches += started.name.endswith("_search")
 
     def take(self, finished: ToolFinished) -> None:
-        if not finished.is_error:
-            self._by_call[finished.id] = list(_pages(unfenced(finished.result)))
+        """What a tool tells of pages: their dates, and a few words of each."""
+        for page in _pages(unfenced(finished.result)) if not finished.is_error else ():
+            self._told[page.url] = _fuller(self._told.get(page.url, page), page)
 
-    def results(self, citations: Sequence[Citation] = ()) -> tuple[SearchResult, ...]:
-        """Every page once; the n-th is what `[n]` means, also where a provider says so of its own sources."""
-        found: dict[str, SearchResult] = {}
-        brought = (page for pages in self._by_call.values() for page in pages)
-        for page in (*self._earlier, *brought):
-            known = found.get(page.url)
-            found[page.url] = page if known is None else _fuller(known, page)
-        return _numbered(list(found.values()), citations)
+    def number(self, sources: Iterable[Source]) -> None:
+        """Take the pages in the order by which the model knows them."""
+        self._sources = tuple(sources)
+
+    def results(self, answer: Answer) -> tuple[SearchResult, ...]:
+        """Every page once; the n-th is what `[n]` means, also where a provider names its own sources."""
+        own = _named_by_provider(answer)
+        pages = {url: self._page(url) for url in own}
+        for source in self._sources:
+            page = SearchResult(source.title, source.url, snippet=source.text[:_MOST_WORDS])
+            pages.setdefault(source.url, _fuller(self._page(source.url), page))
+        return tuple(pages.values())
+
+    def _page(self, url: str) -> SearchResult:
+        return self._told.get(url) or SearchResult("", url)
 
 
 def _fuller(one: SearchResult, other: SearchResult) -> SearchResult:
@@ -67,14 +74,13 @@ def _fuller(one: SearchResult, other: SearchResult) -> SearchResult:
     )
 
 
-def _numbered(pages: list[SearchResult], citations: Sequence[Citation]) -> tuple[SearchResult, ...]:
-    for cited in citations:
-        if cited.url and not (cited.n <= len(pages) and pages[cited.n - 1].url == cited.url):
-            page = next((page for page in pages if page.url == cited.url), None)
-            named = page or SearchResult(cited.title, cited.url, snippet=cited.quote)
-            pages = [*(page for page in pages if page is not named)]
-            pages.insert(cited.n - 1, named)
-    return tuple(pages)
+def _named_by_provider(answer: Answer) -> list[str]:
+    """The addresses that a provider numbers by itself; in their order."""
+    data = answer.messages[-1].provider_data if answer.messages else None
+    named = [
+        item.get("url") if isinstance(item, dict) else item for item in (data or {}).get("citations") or ()
+    ]
+    return [url for url in named if isinstance(url, str)]
 
 
 def _pages(result: str) -> Iterable[SearchResult]:

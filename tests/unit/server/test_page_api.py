@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+from contextlib import aclosing
 
 import aiohttp
 import pytest
@@ -53,6 +55,15 @@ async def _blocks(reply):
             yield place, json.loads(line[6:])
 
 
+async def until_words(server, run_id):
+    """Read until the model says something, and leave."""
+    async with aclosing(follow(server, run_id)) as events:
+        async for place, event in events:
+            if event["type"] == "text":
+                return place, event
+    raise AssertionError("the model said nothing")
+
+
 async def begin(server, question, session_id=None):
     status, begun = await server.ask("POST", "/api/runs", {"question": question, "session_id": session_id})
     assert status == 201, begun
@@ -89,11 +100,8 @@ async def test_a_question_is_answered_and_found_again_in_its_session(stage):
 async def test_a_reader_that_comes_back_goes_on_where_it_was(stage):
     model, server = stage
     begun = await begin(server, "held?")
-    async for seen, event in follow(server, begun["run_id"]):
-        if event["type"] == "text":
-            assert event["delta"] == "One "
-            place = seen
-            break
+    place, event = await until_words(server, begun["run_id"])
+    assert event["delta"] == "One "
     _, stored = await server.ask("GET", f"/api/sessions/{begun['session_id']}")
     assert stored["run"] == {"id": begun["run_id"], "question": "held?"}
     assert stored["turns"] == []
@@ -219,6 +227,7 @@ def test_the_page_asks_nobody_else_and_runs_nothing_inline():
         text = file.body.decode()
         assert "innerHTML" not in text
         assert "insertAdjacentHTML" not in text
+        assert not re.search(r"""["'`(]/(?:api|page|\?)""", text), "it may be mounted under a path"
         if name.endswith((".css", ".html")):
             assert "http" not in text
             assert " style=" not in text
@@ -228,9 +237,7 @@ def test_the_page_asks_nobody_else_and_runs_nothing_inline():
 async def test_a_reader_that_leaves_does_not_end_the_run(stage):
     model, server = stage
     begun = await begin(server, "held?")
-    async for _, event in follow(server, begun["run_id"]):
-        if event["type"] == "text":
-            break
+    await until_words(server, begun["run_id"])
     await asyncio.sleep(0.05)
     assert not model.left.is_set()
     model.go()

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import aclosing
 
 import pytest
 
@@ -44,9 +45,10 @@ async def told(run):
 
 
 async def until(run, kind):
-    async for each in run.log.follow():
-        if each.data and json.loads(each.data)["type"] == kind:
-            return
+    async with aclosing(run.log.follow()) as events:
+        async for each in events:
+            if each.data and json.loads(each.data)["type"] == kind:
+                return
 
 
 async def test_a_run_goes_on_when_nobody_reads_it(stage):

@@ -3,24 +3,30 @@
 import os
 import re
 
+import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes import discover
+from hermes.agent.prompt import NUDGE
+from hermes.app import Terms
 from hermes.config.secret import Redactor, Secret
 from hermes.errors import ConfigError, RequestFault
-from hermes.events import Reasoning, Text, ToolFinished, ToolStarted
-from hermes.messages import Citation
+from hermes.events import Answer, Reasoning, Text, ToolFinished, ToolStarted
+from hermes.messages import Citation, Message, ToolCall, Usage
+from hermes.protocols import Source
 from hermes.server.app import PACKAGE, endpoints
+from hermes.server.asked import Asked
 from hermes.server.endpoint import Endpoint
 from hermes.server.faults import _STATUSES, error_response
 from hermes.server.holding import Holding
 from hermes.server.limits import RateLimit, Room
 from hermes.server.metrics import Metrics
+from hermes.server.pending import Pending
 from hermes.server.runs import LARGE, joined
 from hermes.server.sonar import SonarOptions, UserLocation, WebSearchOptions, filters
-from hermes.server.sources import Seen, marks
+from hermes.server.sources import SearchResult, Seen, marks
 from hermes.server.tokens import Tokens, read_or_make
 from hermes.tools.base import as_json
 from hermes.tools.web.narrowing import both
@@ -124,9 +130,11 @@ def test_words_without_blanks_are_not_held_for_ever():
             st.builds(Reasoning, st.text(max_size=5)),
             st.just(Text("y" * LARGE)),
             st.just(ToolStarted("1", "web_search", "{}")),
-        )
+        ),
+        max_size=8,
     )
 )
+@settings(max_examples=50)
 def test_joined_news_say_the_same_in_the_same_order(news):
     def told(all):
         said = []
@@ -143,41 +151,73 @@ def test_joined_news_say_the_same_in_the_same_order(news):
 
 
 def search(id, *urls, error=False):
-    rows = [{"title": url, "url": url, "description": "", "position": 1} for url in urls]
+    rows = [
+        {"title": url, "url": url, "description": "said", "position": 1, "date": "2026-01-02"} for url in urls
+    ]
     return ToolFinished(id, "web_search", as_json({"success": True, "data": {"web": rows}}), error, 0.1)
 
 
-def test_pages_are_numbered_in_the_order_the_calls_began():
-    seen = Seen()
-    for id in "ab":
-        seen.begin(ToolStarted(id, "web_search", "{}"))
-    seen.take(search("b", "http://3", "http://1"))
-    seen.take(search("a", "http://1", "http://2"))
-    seen.begin(ToolStarted("c", "web_extract", "{}"))
-    read = {"results": [{"url": "http://2", "title": "Two", "content": "words", "error": None}]}
-    seen.take(ToolFinished("c", "web_extract", as_json(read), False, 0.1))
-    seen.begin(ToolStarted("d", "web_search", "{}"))
-    seen.take(search("d", "http://never", error=True))
-    pages = seen.results()
-    assert [page.url for page in pages] == ["http://1", "http://2", "http://3"]
-    assert pages[1].snippet == "words"
-    assert seen.searches == 3
+def answer(**data):
+    said = Message(role="assistant", provider_data=data or None)
+    return Answer("s", "", (), (said,), Usage(), "stop", "p", "m", "chat_completions")
 
 
-def test_a_provider_that_names_its_own_sources_is_believed():
-    seen = Seen()
+def test_pages_are_told_in_the_order_the_model_knows_them_with_what_tools_said_of_them():
+    seen = Seen((SearchResult("Earlier", "http://0", "2025-01-01"),))
     seen.begin(ToolStarted("a", "web_search", "{}"))
+    seen.take(search("a", "http://3", "http://1"))
+    seen.begin(ToolStarted("a", "x_search", "{}"))
+    seen.take(search("a", "http://never", error=True))
+    read = {"results": [{"url": "http://2", "title": "Two", "content": "words", "error": None}]}
+    seen.begin(ToolStarted("a", "web_extract", "{}"))
+    seen.take(ToolFinished("a", "web_extract", as_json(read), False, 0.1))
+    seen.number([Source(f"http://{n}", f"Page {n}", "seen") for n in (0, 1, 2, 3, 9)])
+    pages = seen.results(answer())
+    assert [page.url for page in pages] == [f"http://{n}" for n in (0, 1, 2, 3, 9)]
+    assert [page.title for page in pages] == ["Earlier", "http://1", "Two", "http://3", "Page 9"]
+    assert [page.snippet for page in pages] == ["seen", "said", "words", "said", "seen"]
+    assert [page.date for page in pages] == ["2025-01-01", "2026-01-02", None, "2026-01-02", None]
+    assert seen.searches == 2
+
+
+def test_a_provider_that_numbers_its_own_sources_is_believed():
+    seen = Seen()
     seen.take(search("a", "http://1"))
-    cited = (Citation(1, "http://own", "Own", "q"), Citation(2, "http://1", "", ""))
-    assert [page.url for page in seen.results(cited)] == ["http://own", "http://1"]
+    seen.number([Source("http://1", "One", "")])
+    named = answer(citations=["http://own", {"url": "http://1"}, 3])
+    assert [page.url for page in seen.results(named)] == ["http://own", "http://1"]
 
 
 @pytest.mark.parametrize("result", ["", "{", "[]", "{}", '{"data": 3}', '{"results": [1, {"url": null}]}'])
 def test_what_a_tool_says_otherwise_brings_no_page(result):
     seen = Seen()
-    seen.begin(ToolStarted("a", "terminal", "{}"))
     seen.take(ToolFinished("a", "terminal", result, False, 0.1))
-    assert seen.results() == ()
+    seen.number(())
+    assert seen.results(answer()) == ()
+
+
+def test_a_turn_that_waits_is_found_by_its_own_conversation_alone():
+    now = [0.0]
+    pending = Pending(lambda: now[0])
+    call = Message(role="assistant", tool_calls=(ToolCall("call_0", "weather", "{}"),))
+    hidden = (Message(role="assistant", content="hm"), Message(role="user", content=NUDGE))
+
+    def asked(question, *after):
+        said = (Message(role="user", content=question), call) if after else ()
+        return Asked(terms=Terms(history=said), question="" if after else question, results=after)
+
+    result = Message(role="tool", tool_call_id="call_0", content="rain")
+    first = msgspec.structs.replace(answer(), finish_reason="tool_calls", messages=(call,))
+    known = Terms(history=(Message(role="user", content="mine?"), *hidden, call))
+    pending.keep(asked("mine?"), first, known, (SearchResult("One", "http://1"),))
+    mine, pages = pending.resume(asked("mine?", result))
+    assert mine.terms.history == known.history
+    assert [page.url for page in pages] == ["http://1"]
+    other = asked("another's?", result)
+    assert pending.resume(other) == (other, ())
+    now[0] = 10_000.0
+    late = asked("mine?", result)
+    assert pending.resume(late) == (late, ())
 
 
 @given(st.lists(st.sampled_from(["[1]", "[2]", "[3]", "🦉", "ü ", "a[", "]"])))

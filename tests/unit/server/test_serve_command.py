@@ -3,12 +3,16 @@
 import socket
 
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from hermes import discover
 from hermes.cli._shell import run
 from hermes.config import load
-from hermes.errors import NotConfigured
+from hermes.errors import NotConfigured, UnknownName
 from hermes.server import create_app
+from hermes.server.services import Services
+from hermes.server.tokens import Tokens
 
 
 @pytest.fixture
@@ -43,7 +47,32 @@ def test_a_port_that_is_taken_is_said(home, capsys):
     assert "nothing is encrypted" in said
 
 
-def test_a_program_can_mount_the_application(home):
-    app = create_app(load({"HERMES_HOME": str(home)}), token_file=str(home / "tokens"))
-    assert callable(app)
-    assert (home / "tokens").exists()
+async def test_a_program_can_mount_the_application(home):
+    served = create_app(load({"HERMES_HOME": str(home)}), token_file=str(home / "tokens"))
+    mounting = Starlette(routes=[Mount("/hermes", served)])
+    token = (home / "tokens").read_text().strip()
+    assert await _status(mounting, "/hermes/healthz") == 200
+    assert await _status(mounting, "/hermes/v1/models") == 401
+    assert await _status(mounting, "/hermes/v1/models", token) == 200
+    assert await _status(mounting, "/hermes/v1/nothing", token) == 404
+
+
+async def _status(app, path, token=""):
+    statuses = []
+
+    async def receive():
+        return {"type": "http.request", "body": b""}
+
+    async def send(message):
+        statuses.append(message.get("status"))
+
+    headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {token}".encode())]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
+    await app(scope, receive, send)
+    return statuses[0]
+
+
+def test_settings_that_allow_no_answer_are_said_before_anybody_asks(home):
+    config = load({"HERMES_HOME": str(home), "HERMES_SERVER_TOOLS": "nonsense"})
+    with pytest.raises(UnknownName, match="nonsense"):
+        Services(config, Tokens([])).prepare()

@@ -109,7 +109,7 @@ class Head(msgspec.Struct, frozen=True):
 
 def completion(head: Head, answer: Answer, seen: Seen) -> ChatCompletion:
     """The whole answer."""
-    pages = seen.results(answer.citations)
+    pages = seen.results(answer)
     text = content(answer)
     message = AnswerMessage(
         content=text or None,
@@ -184,6 +184,7 @@ class ChatStream:
     def __init__(self, head: Head, holding: Holding, *, is_data: bool, include_usage: bool) -> None:
         self._head = head
         self._holding = holding
+        self._thoughts = holding.another()
         self._is_data = is_data
         self._include_usage = include_usage
         self._said: list[str] = []
@@ -207,14 +208,19 @@ class ChatStream:
         return b"".join(map(self._piece, batch)) if batch else QUIET
 
     def _piece(self, news: News) -> bytes:
-        if type(news) is Text:
-            return b"" if self._is_data else self._content(self._holding.add(news.delta))
         if isinstance(news, Reasoning):
-            thought = msgspec.json.encode({"reasoning_content": self._holding.clean(news.delta)})
-            return self._before + thought + self._after
+            return self._thought(self._thoughts.add(news.delta))
+        thought = self._thought(self._thoughts.rest())
+        if isinstance(news, Text):
+            return thought if self._is_data else thought + self._content(self._holding.add(news.delta))
         rest = self._holding.rest()
         needs_space = bool(rest or self._said) and not (rest or self._said[-1]).endswith(PARAGRAPH)
-        return self._content(rest + PARAGRAPH if needs_space else rest)
+        return thought + self._content(rest + PARAGRAPH if needs_space else rest)
+
+    def _thought(self, text: str) -> bytes:
+        if not text:
+            return b""
+        return self._before + msgspec.json.encode({"reasoning_content": text}) + self._after
 
     def _content(self, text: str) -> bytes:
         if not text:
@@ -223,9 +229,9 @@ class ChatStream:
         return self._words + msgspec.json.encode(text) + b"}" + self._after
 
     async def end(self, answer: Answer, seen: Seen) -> bytes:
-        last = self._content(self._holding.rest())
+        last = self._thought(self._thoughts.rest()) + self._content(self._holding.rest())
         if not self._said:
-            last = self._content(self._holding.clean(content(answer)))
+            last += self._content(self._holding.clean(content(answer)))
         calls = _calls(calls_of(answer))
         if calls:
             last += self._before + msgspec.json.encode({"tool_calls": calls}) + self._after
@@ -233,7 +239,7 @@ class ChatStream:
 
     def _closing(self, answer: Answer, seen: Seen) -> bytes:
         """The last piece, with the sources; as Sonar does, it tells the usage, too."""
-        pages = seen.results(answer.citations)
+        pages = seen.results(answer)
         told = {
             "usage": usage(answer, seen),
             "citations": [page.url for page in pages],

@@ -30,20 +30,20 @@ async function call(method, path, body) {
 
 const query = (values) => new URLSearchParams(Object.entries(values).filter(([, value]) => value)).toString();
 
-export const signIn = (token) => call("POST", "/api/sign-in", { token });
-export const status = () => call("GET", "/api/status");
-export const sessions = (words) => call("GET", `/api/sessions?${query({ q: words })}`);
-export const session = (id) => call("GET", `/api/sessions/${encodeURIComponent(id)}`);
-export const page = (url, sessionId) => call("GET", `/api/page?${query({ url, session_id: sessionId })}`);
-export const start = (question, sessionId) => call("POST", "/api/runs", { question, session_id: sessionId });
-export const stop = (runId) => call("DELETE", `/api/runs/${encodeURIComponent(runId)}`);
+export const signIn = (token) => call("POST", "api/sign-in", { token });
+export const status = () => call("GET", "api/status");
+export const sessions = (words) => call("GET", `api/sessions?${query({ q: words })}`);
+export const session = (id) => call("GET", `api/sessions/${encodeURIComponent(id)}`);
+export const page = (url, sessionId) => call("GET", `api/page?${query({ url, session_id: sessionId })}`);
+export const start = (question, sessionId) => call("POST", "api/runs", { question, session_id: sessionId });
+export const stop = (runId) => call("DELETE", `api/runs/${encodeURIComponent(runId)}`);
 
 /**
  * Follow a run. `told` gets each event, `connected` whether the server is there; `over` is called once
  * nothing more comes, with true where the run itself said so. Gives what ends it.
  */
 export function follow(runId, { told, connected, over }) {
-  const stream = new EventSource(`/api/runs/${encodeURIComponent(runId)}/events`);
+  const stream = new EventSource(`api/runs/${encodeURIComponent(runId)}/events`);
   stream.onopen = () => connected(true);
   stream.onmessage = (message) => {
     const event = JSON.parse(message.data);

@@ -17,7 +17,7 @@ const named = () => new URLSearchParams(location.search).get("session");
 
 function go(id) {
   closeMenu();
-  history.pushState(null, "", id ? `/?session=${encodeURIComponent(id)}` : "/");
+  history.pushState(null, "", id ? `?session=${encodeURIComponent(id)}` : "./");
   return load();
 }
 
@@ -76,7 +76,7 @@ function show({ session, turns, run }) {
   else byId("conversation").lastElementChild?.scrollIntoView({ block: "start" });
 }
 
-const open = (cited, from) => openSource(cited, state.sessionId, from);
+const open = (cited, from, said) => openSource(cited, state.sessionId, from, said);
 
 /** A new turn at the end of the conversation. */
 function begin(question) {
@@ -105,7 +105,7 @@ async function ask(question) {
     const { run_id: runId, session_id: sessionId } = await api.start(question, state.sessionId);
     if (sessionId !== state.sessionId) {
       state.sessionId = sessions.current = sessionId;
-      history.pushState(null, "", `/?session=${encodeURIComponent(sessionId)}`);
+      history.pushState(null, "", `?session=${encodeURIComponent(sessionId)}`);
       document.title = `${question} – Hermes`;
     }
     watch(runId, turn);

@@ -67,7 +67,8 @@ function buildList(block, cite) {
 
 function buildTable(block, cite) {
   const cell = (name, words, side) => inline(words, make(name, { class: side || null }), cite);
-  const row = (all, name) => make("tr", {}, ...all.map((words, place) => cell(name, words, block.sides[place])));
+  const row = (all, name) =>
+    make("tr", {}, ...all.map((words, place) => cell(name, words, block.sides[place])));
   const made = make("table", {}, make("thead", {}, row(block.head, "th")));
   made.append(make("tbody", {}, ...block.rows.map((words) => row(words, "td"))));
   return make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "table" }, made);

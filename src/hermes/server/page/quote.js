@@ -4,22 +4,37 @@ import { make } from "./dom.js";
 
 const SHORTEST = 12;
 
+const SENTENCE_END = /(?<=[.!?])\s+|\n+/;
+const CLAUSE_END = /(?<=[.!?:;])\s+|\n+/;
+const QUOTED = /["“]([^"“”]{12,600})["”]/g;
+const BLOCKS = "p, li, td, th, blockquote, h3, h4, h5, h6";
+
 /** Mark a quote in an element. Gives the first mark, or null where the words do not stand there. */
 export function markQuote(within, quote) {
+  const whole = markWords(within, quote, 1);
+  if (whole) return whole;
+  const marks = quote.split(CLAUSE_END).map((sentence) => markWords(within, sentence));
+  return marks.find((mark) => mark !== null) ?? null;
+}
+
+/** Mark words where they stand in an element just so; null where they do not, or are too few to tell. */
+export function markWords(within, words, shortest = SHORTEST) {
+  const wanted = reduced(words);
   const letters = lettersOf(within);
-  const wanted = reduced(quote);
-  if (!wanted) return null;
-  let found = letters.text.indexOf(wanted);
-  if (found >= 0) return wrap(letters, found, found + wanted.length);
-  let first = null;
-  for (const sentence of quote.split(/(?<=[.!?;:])\s+|\n+/).map(reduced)) {
-    found = sentence.length >= SHORTEST ? letters.text.indexOf(sentence) : -1;
-    if (found >= 0) {
-      const mark = wrap(lettersOf(within), found, found + sentence.length);
-      first ??= mark;
-    }
-  }
-  return first;
+  const found = wanted.length >= shortest ? letters.text.indexOf(wanted) : -1;
+  return found >= 0 ? wrap(letters, found, found + wanted.length) : null;
+}
+
+/** What an answer says right before the mark of a source: words in quotation marks, the sentence, its end. */
+export function saidBefore(chip) {
+  const before = document.createRange();
+  before.setStart(chip.closest(BLOCKS) ?? chip.parentNode, 0);
+  before.setEndBefore(chip);
+  const words = before.cloneContents();
+  for (const other of words.querySelectorAll(".chip")) other.replaceWith("\n");
+  const sentence = words.textContent.trim().split(SENTENCE_END).at(-1);
+  const quoted = [...sentence.matchAll(QUOTED)].map((found) => found[1]);
+  return [...quoted, sentence, sentence.split(CLAUSE_END).at(-1)];
 }
 
 /** Letters and digits alone, in lower case: what is left when marks, blanks and punctuation differ. */

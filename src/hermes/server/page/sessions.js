@@ -51,7 +51,7 @@ export class Sessions {
     };
     const link = make(
       "a",
-      { href: `/?session=${encodeURIComponent(session.id)}`, "data-id": session.id, onclick: follow },
+      { href: `?session=${encodeURIComponent(session.id)}`, "data-id": session.id, onclick: follow },
       make("span", { class: "title" }, oneLine(session.title) || "Untitled"),
       make("span", { class: "note" }, when(session.updated) + (STATES[session.status] ?? "")),
       session.snippet ? make("span", { class: "snippet" }, oneLine(session.snippet, 160)) : null,

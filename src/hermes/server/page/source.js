@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { uncover } from "./cover.js";
 import { byId, linkOut, make } from "./dom.js";
 import { render } from "./markdown.js";
-import { markQuote } from "./quote.js";
+import { markQuote, markWords } from "./quote.js";
 
 const FROM = {
   session: "This is the text as it was read for the answer.",
@@ -16,8 +16,11 @@ const FROM = {
 let opener = null;
 let wanted = null;
 
-/** Show the source of a citation. `from` gets the focus back when the panel is closed. */
-export async function openSource(cited, sessionId, from) {
+/**
+ * Show the source of a citation, at the first of the words `said` that it holds, else at the quote.
+ * `from` gets the focus back when the panel is closed.
+ */
+export async function openSource(cited, sessionId, from, said = []) {
   opener = from;
   wanted = cited;
   byId("source").hidden = false;
@@ -29,7 +32,7 @@ export async function openSource(cited, sessionId, from) {
   byId("source-title").focus({ preventScroll: true });
   try {
     const page = await api.page(cited.url, sessionId);
-    if (wanted === cited) show(page, cited);
+    if (wanted === cited) show(page, cited, said);
   } catch (error) {
     if (!(error instanceof api.Refused)) throw error;
     if (wanted === cited) byId("source-note").textContent = `The text is not here: ${error.message}.`;
@@ -44,12 +47,12 @@ export function closeSource() {
   if (opener?.isConnected) opener.focus();
 }
 
-function show(page, cited) {
+function show(page, cited, said) {
   const text = byId("source-text");
   const body = make("div");
   render(page.text, body);
   text.replaceChildren(body);
-  const mark = cited.quote ? markQuote(body, cited.quote) : null;
+  const mark = markFirst(body, said) ?? markQuote(body, cited.quote);
   const notes = [FROM[page.from]];
   if (mark) notes.push("The quoted words are marked.");
   if (!cited.verified) notes.push("What the answer says of it is not verified.");
@@ -57,4 +60,12 @@ function show(page, cited) {
   byId("source-note").textContent = notes.join(" ");
   if (mark) mark.scrollIntoView({ block: "center" });
   else text.scrollTop = 0;
+}
+
+function markFirst(within, all) {
+  for (const words of all) {
+    const mark = markWords(within, words);
+    if (mark) return mark;
+  }
+  return null;
 }

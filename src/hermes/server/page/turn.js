@@ -2,13 +2,15 @@
 
 import { count, host, make } from "./dom.js";
 import { forget, render } from "./markdown.js";
+import { saidBefore } from "./quote.js";
 import { Timeline } from "./timeline.js";
 
 const UNKNOWN = "no source has this number";
 
 /**
- * A turn as an article. `open` is called with a citation whose source somebody wants to read, `say` with what
- * happens in a few words, and `grown` with the part that has become longer.
+ * A turn as an article. `open` is called with a citation whose source somebody wants to read, what they
+ * opened it from and what is said there, `say` with what happens in a few words, and `grown` with the part
+ * that has become longer.
  */
 export class Turn {
   constructor(question, { open, say = () => {}, grown = () => {} }) {
@@ -149,7 +151,7 @@ export class Turn {
         "data-doubt": !cited.verified,
         "aria-label": `source ${n}: ${cited.title || cited.url}${doubt}`,
         title: `${cited.title || cited.url}${doubt}`,
-        onclick: (click) => this.open(cited, click.currentTarget),
+        onclick: ({ currentTarget }) => this.open(cited, currentTarget, saidBefore(currentTarget)),
       },
       String(n),
     );

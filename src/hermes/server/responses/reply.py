@@ -251,7 +251,7 @@ class ResponseStream:
             output=tuple(self._done),
             incomplete_details=IncompleteDetails(reason) if is_cut else None,
             usage=_usage(answer),
-            search_results=seen.results(answer.citations),
+            search_results=seen.results(answer),
             served_by=f"{answer.provider}/{answer.model}",
         )
 
