@@ -14,4 +14,4 @@ def as_json(value: object) -> str:
 
 
 def show_json(value: object) -> None:
-    border().show(as_json(value))
+    border().show_json(as_json(value))

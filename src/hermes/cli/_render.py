@@ -153,7 +153,7 @@ class JsonRenderer:
         }
 
     def _print(self, answer: Answer, error: HermesError | None) -> None:
-        self._border.show(as_json(answer_payload(answer, self._calls, error)))
+        self._border.show_json(as_json(answer_payload(answer, self._calls, error)))
 
 
 class LinesRenderer:
@@ -175,7 +175,7 @@ class LinesRenderer:
 
     def _write(self, event: Event) -> None:
         line = msgspec.json.encode(event, enc_hook=_encode_error).decode()
-        self._border.show(f"{line}\n")
+        self._border.show_json(f"{line}\n")
 
 
 def answer_payload(answer: Answer, calls: list[dict[str, Any]], error: HermesError | None) -> dict[str, Any]:

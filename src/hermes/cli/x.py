@@ -41,7 +41,7 @@ def command(as_json: bool, **options: Any) -> None:
     asked = _asked(options)
     outcome = run_in_loop(_search(Runtime(config), asked))
     if as_json:
-        border().show(msgspec.json.encode(outcome.payload).decode() + "\n")
+        border().show_json(msgspec.json.encode(outcome.payload).decode() + "\n")
     if outcome.error is not None:
         raise outcome.error
     if not as_json:
