@@ -13,7 +13,6 @@ from hermes.errors import HermesError
 _BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROLS = {*range(0x20), *range(0x7F, 0xA0), *_BIDI} - {ord("\n"), ord("\t")}
 _INERT = {code: f"\\u{code:04x}" for code in {*range(0x20), *range(0x7F, 0xA0)} - set(b"\n\t\r\f")}
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 _VISIBLE = {code: f"\\u{code:04x}" for code in _CONTROLS}
 
@@ -54,15 +53,6 @@ class Border:
         self._end_line()
         text = visible(clean) if is_terminal(self.stdout) else inert(clean)
         click.echo(text, file=self.stdout, nl=False)
-
-    def show_json(self, text: str) -> None:
-        """JSON on stdout: what the locale cannot write is escaped, so that nothing of it is lost."""
-        encoding = getattr(self.stdout, "encoding", None) or "utf-8"
-        try:
-            text.encode(encoding, errors="surrogatepass")
-        except UnicodeEncodeError:
-            text = _BEYOND_ASCII.sub(_escaped, text)
-        self.show(text)
 
     def say(self, text: str) -> None:
         """A remark, on stderr, on lines of its own."""
@@ -125,12 +115,6 @@ def is_terminal(stream: TextIO | None) -> bool:
 def visible(text: str) -> str:
     """Text in which control characters are seen instead of obeyed."""
     return storable(text).replace("\r\n", "\n").translate(_VISIBLE)
-
-
-def _escaped(mark: re.Match[str]) -> str:
-    """A character as JSON may write it in ASCII, in two halves where it takes two."""
-    halves = mark[0].encode("utf-16-be", errors="surrogatepass").hex()
-    return "".join(f"\\u{halves[at : at + 4]}" for at in range(0, len(halves), 4))
 
 
 def inert(text: str) -> str:

@@ -7,7 +7,7 @@ import msgspec
 from hermes.agent.untrusted import texts
 from hermes.cli._border import Border, one_line
 from hermes.cli._happenings import words_for
-from hermes.cli._json import as_json
+from hermes.cli._json import as_json, print_json
 from hermes.errors import HermesError
 from hermes.events import (
     Answer,
@@ -153,7 +153,7 @@ class JsonRenderer:
         }
 
     def _print(self, answer: Answer, error: HermesError | None) -> None:
-        self._border.show_json(as_json(answer_payload(answer, self._calls, error)))
+        print_json(self._border, as_json(answer_payload(answer, self._calls, error)))
 
 
 class LinesRenderer:
@@ -175,7 +175,7 @@ class LinesRenderer:
 
     def _write(self, event: Event) -> None:
         line = msgspec.json.encode(event, enc_hook=_encode_error).decode()
-        self._border.show_json(f"{line}\n")
+        print_json(self._border, f"{line}\n")
 
 
 def answer_payload(answer: Answer, calls: list[dict[str, Any]], error: HermesError | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.cli._border import Border, inert, visible
+from hermes.cli._json import print_json
 
 
 @given(text=st.text())
@@ -42,7 +43,7 @@ def test_json_is_the_same_in_every_locale(encoding, value):
     raw = io.BytesIO()
     before, sys.stdout = sys.stdout, io.TextIOWrapper(raw, encoding=encoding, errors="replace")
     try:
-        Border().show_json(json.dumps(value, ensure_ascii=False))
+        print_json(Border(), json.dumps(value, ensure_ascii=False))
     finally:
         sys.stdout.flush()
         sys.stdout, stream = before, sys.stdout
