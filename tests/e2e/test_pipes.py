@@ -43,6 +43,8 @@ async def test_a_reader_that_leaves_after_the_first_event_is_no_failure(hermes):
 
 @pytest.mark.parametrize("ended", [signal.SIGTERM, signal.SIGHUP])
 async def test_a_signal_that_ends_it_keeps_what_was_said(hermes, ended):
+    if signal.getsignal(ended) is signal.SIG_IGN:
+        pytest.skip("whoever started the tests has it ignored, as `nohup` does, and that is passed on")
     streaming, left = asyncio.Event(), asyncio.Event()
 
     async def stall(exchange):
