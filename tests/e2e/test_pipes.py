@@ -43,6 +43,8 @@ async def test_a_reader_that_leaves_after_the_first_event_is_no_failure(hermes):
 
 @pytest.mark.parametrize("ended", [signal.SIGTERM, signal.SIGHUP])
 async def test_a_signal_that_ends_it_keeps_what_was_said(hermes, ended):
+    if signal.getsignal(ended) is signal.SIG_IGN:
+        pytest.skip("whoever started the tests has it ignored, as `nohup` does, and that is passed on")
     streaming, left = asyncio.Event(), asyncio.Event()
 
     async def stall(exchange):
@@ -81,7 +83,7 @@ async def test_a_disk_that_is_full_costs_the_session_and_not_the_answer(hermes):
     assert b"Traceback" not in err
 
 
-@pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1"])
+@pytest.mark.parametrize("locale", ["C", "en_US.ISO-8859-1"])
 async def test_a_poor_locale_takes_the_question_and_gets_an_answer(hermes, locale):
     async with ChatSimulator(says("Schnee ❄")) as server:
         outcome = await hermes(
@@ -89,8 +91,13 @@ async def test_a_poor_locale_takes_the_question_and_gets_an_answer(hermes, local
             LC_ALL=locale, PYTHONCOERCECLOCALE="0", PYTHONUTF8="0", CUSTOM_BASE_URL=server.base_url,
         )  # fmt: skip
         assert server.bodies[0]["messages"][-1]["content"] == "was ist ein Schneestern ❄?"
+        as_data = await hermes(
+            "chat", "-q", "was?", "-m", "custom/m", "--json",
+            PYTHONIOENCODING="ascii:strict", CUSTOM_BASE_URL=server.base_url,
+        )  # fmt: skip
     assert outcome.code == 0
     assert outcome.out.startswith("Schnee ")
+    assert as_data.json()["answer"] == "Schnee ❄"
 
 
 @pytest.fixture

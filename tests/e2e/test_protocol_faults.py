@@ -11,12 +11,14 @@ import socket
 import struct
 import zlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
 
 from hermes import discover
 from hermes.cli import _waiting
+from hermes.protocols import Deadlines
 from simulators import anthropic_messages as messages
 from simulators import bedrock_converse as converse
 from simulators import chat_completions as chat
@@ -362,3 +364,53 @@ def test_a_long_silence_is_said_on_stderr(stage, inside, monkeypatch):
     code, out, err = inside.ask()
     assert (code, out) == (0, "hello\n")
     assert err.count("no word from `custom/m`") == 2
+
+
+def test_a_drip_that_never_ends_meets_the_limit_of_the_whole_call(stage, inside, monkeypatch):
+    hasty = partial(Deadlines, connect=5.0)
+    monkeypatch.setattr("hermes.app.runtime.Deadlines", lambda **given: hasty(**given | {"total": 0.4}))
+    stage.play(always(drips([HEAD, *[text("drop ")] * 100], 0.05))())
+    code, out, err = inside.ask()
+    assert (code, set(out.split())) == (1, {"drop"})
+    assert "no complete answer from" in err
+
+
+YEAR = {"type": "object", "properties": {"year": {"type": "integer"}}, "required": ["year"]}
+
+
+@pytest.mark.parametrize(
+    ("answers", "code", "out", "asked"),
+    [
+        (['{"year": 1991}'], 0, '{"year": 1991}\n', 1),
+        (["in 1991", '{"year": 1991}'], 0, '{"year": 1991}\n', 2),
+        (["in 1991", "I said: 1991"], 1, "I said: 1991\n", 2),
+        (["[" * 50_000, '{"year": 1991}'], 0, '{"year": 1991}\n', 2),
+    ],
+)
+def test_an_answer_keeps_its_schema_or_is_a_failure(stage, inside, tmp_path, answers, code, out, asked):
+    (tmp_path / "year.json").write_text(json.dumps(YEAR))
+    stage.play(in_turn(*map(chat.says, answers))())
+    told = inside.ask(CHAT, "--schema", str(tmp_path / "year.json"))
+    assert (told[0], told[1], len(stage.requests)) == (code, out, asked), told[2]
+    assert ("does not keep the schema" in told[2]) == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "cannot read"),
+        (b"{oops", "is not JSON"),
+        (b'"caf\xe9"', "is not JSON"),
+        (b"[" * 50_000, "is not JSON"),
+        (b"[]", "is not a JSON object"),
+        (b'{"type": "nothing"}', "schema"),
+    ],
+)
+def test_a_schema_that_is_none_is_refused_before_anything_is_sent(stage, inside, tmp_path, content, words):
+    if content is not None:
+        (tmp_path / "schema.json").write_bytes(content)
+    stage.play(in_turn(chat.says("{}"))())
+    code, out, err = inside.ask(CHAT, "--schema", str(tmp_path / "schema.json"))
+    assert (code, out, stage.requests) == (2, "", [])
+    assert words in err
+    assert "\nhint: " in err

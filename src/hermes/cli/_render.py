@@ -7,7 +7,7 @@ import msgspec
 from hermes.cli._border import Border
 from hermes.cli._happenings import Waits, remark, usage_line, words_for
 from hermes.cli._held import Held
-from hermes.cli._json import as_json
+from hermes.cli._json import as_json, print_json
 from hermes.errors import HermesError
 from hermes.events import (
     Answer,
@@ -105,7 +105,7 @@ class JsonRenderer:
         }
 
     def _print(self, answer: Answer, error: HermesError | None) -> None:
-        self._border.show(as_json(answer_payload(answer, self._calls, error)))
+        print_json(self._border, as_json(answer_payload(answer, self._calls, error)))
 
 
 class LinesRenderer:
@@ -130,7 +130,7 @@ class LinesRenderer:
 
     def _write(self, event: Event) -> None:
         line = msgspec.json.encode(event, enc_hook=_encode_error).decode()
-        self._border.show(f"{line}\n")
+        print_json(self._border, f"{line}\n")
 
 
 def answer_payload(answer: Answer, calls: list[dict[str, Any]], error: HermesError | None) -> dict[str, Any]:

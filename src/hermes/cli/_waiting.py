@@ -36,7 +36,7 @@ class Patient:
             case ToolStarted():
                 self._tools += 1
             case ToolFinished():
-                self._tools -= 1
+                self._tools = max(self._tools - 1, 0)
                 self._wait()
             case _:
                 pass

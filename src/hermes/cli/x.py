@@ -9,7 +9,7 @@ import msgspec
 
 from hermes.app import Runtime
 from hermes.cli._border import border, storable
-from hermes.cli._json import json_option
+from hermes.cli._json import json_option, print_json
 from hermes.cli._loop import run_in_loop
 from hermes.cli._render import source_line
 from hermes.cli._schema import read_schema
@@ -41,7 +41,7 @@ def command(as_json: bool, **options: Any) -> None:
     asked = _asked(options)
     outcome = run_in_loop(_search(Runtime(config), asked))
     if as_json:
-        border().show(msgspec.json.encode(outcome.payload).decode() + "\n")
+        print_json(border(), msgspec.json.encode(outcome.payload).decode() + "\n")
     if outcome.error is not None:
         raise outcome.error
     if not as_json:
