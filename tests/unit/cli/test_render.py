@@ -74,6 +74,8 @@ def begin_screen(monkeypatch):
         display = pyte.Screen(40, 12)
         display.set_mode(pyte.modes.LNM)
         terminal = _Tty(pyte.Stream(display).feed)
+        monkeypatch.setattr("hermes.cli._border.columns", lambda _stream: 40)
+        monkeypatch.setattr("hermes.cli._screen.columns", lambda _stream: 40)
         monkeypatch.setattr(sys, "stderr", terminal)
         monkeypatch.setattr(sys, "stdout", terminal)
         return lambda: [line.rstrip() for line in display.display if line.strip()]

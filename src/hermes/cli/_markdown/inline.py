@@ -165,7 +165,7 @@ class _Scan:
 
     def _closing(self, at: int, limit: int, pair: str) -> int | None:
         """Where the bracket that opens here is closed; None where it is not, up to the limit."""
-        depth, place = 0, at
+        depth, place = 0, at if pair[1] in self._text[at:limit] else limit
         while place < min(limit, len(self._text)):
             letter = self._text[place]
             if letter == "\\":

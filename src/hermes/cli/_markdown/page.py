@@ -30,9 +30,11 @@ _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-_LONG_UNDECIDED = re.compile(r"[ \t>]*(?:#{1,6}[ \t].*|```.*|~~~.*|\|.*)?")
+_WHOLE = re.compile(r"[ \t>]*(?:#{1,6}[ \t].*|```.*|~~~.*|\|.*)")
+"""The beginning of a line that says nothing until it is whole."""
 _UNDECIDED = re.compile(r"[ \t>]*(?:(?:[-+*_][ \t]*)*|=+[ \t]*|\d{1,9}|\d{1,9}[.)][ \t]*|#{1,6}|[`~]{1,2})")
 """The beginning of a line that may still become more than one kind of block."""
+_TOO_FAR_IN = rf"(?m)^([ \t]{{{_LONGEST_DOUBT}}})[ \t]+"
 
 
 class Container(msgspec.Struct, frozen=True):
@@ -57,6 +59,8 @@ class Page:
         self._style = style
         self._lines = Lines(style, width)
         self._pending = ""
+        self._came: list[str] = []
+        self._needs_line = False
         self._containers: list[Container] = []
         self._paragraph: Pieces | None = None
         self._in_line = False
@@ -67,16 +71,25 @@ class Page:
 
     def feed(self, text: str) -> str:
         """Take more of the Markdown; gives what is to be written now."""
-        self._pending = (self._pending + text).replace("\r\n", "\n")
-        held = "\r" if self._pending.endswith("\r") else ""
-        self._pending = self._pending.removesuffix(held)
-        while self._advance(final=False):
-            pass
-        self._pending += held
+        self._came.append(text)
+        if text and (not self._needs_line or "\n" in text):
+            self._take_in()
+            held = "\r" if self._pending.endswith("\r") else ""
+            self._pending = self._pending.removesuffix(held)
+            while self._advance(final=False):
+                pass
+            self._pending += held
         return self._lines.take()
+
+    def _take_in(self) -> None:
+        came = "".join((self._pending, *self._came)).replace("\r\n", "\n")
+        self._pending = re.sub(_TOO_FAR_IN, r"\1", came) if " " * _LONGEST_DOUBT in came else came
+        self._came = []
+        self._needs_line = False
 
     def end(self) -> str:
         """No more comes: gives all that was held back, up to the end of its line."""
+        self._take_in()
         while self._advance(final=True):
             pass
         self._end_table()
@@ -98,15 +111,15 @@ class Page:
         return bool(rest)
 
     def _waits(self, line: str) -> bool:
-        """Whether the beginning of a line does not say yet what it is."""
-        if self._fence is not None or self._rows or self._is_code(line):
-            return True
-        while not (_LONG_UNDECIDED.fullmatch(line) or (_is_short(line) and _UNDECIDED.fullmatch(line))):
+        """Whether the beginning of a line does not say yet what it is, or it is shown only as a whole."""
+        self._needs_line = self._fence is not None or bool(self._rows) or self._is_code(line)
+        for _ in range(_DEEPEST):
             found = _QUOTE.match(line) or _ITEM.match(line)
-            if not found:
-                return False
+            if self._needs_line or not found or _is_undecided(line):
+                break
             line = line[found.end() :]
-        return True
+        self._needs_line = self._needs_line or bool(_WHOLE.fullmatch(line))
+        return self._needs_line or _is_undecided(line)
 
     def _say(self, text: str) -> None:
         """Words of a paragraph."""
@@ -307,6 +320,10 @@ class Page:
 def _begins_block(line: str) -> bool:
     is_block = _FENCE.fullmatch(line) or _HEADING.match(line) or line.lstrip(" \t").startswith("|")
     return bool(is_block) or _is_rule(line)
+
+
+def _is_undecided(line: str) -> bool:
+    return (_is_short(line) or not line.strip(" \t>")) and bool(_UNDECIDED.fullmatch(line))
 
 
 def _is_rule(line: str) -> bool:
