@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 import click
@@ -19,6 +20,7 @@ class Border:
         self.redact: Callable[[str], str] = str
         self._row = ""
         self._is_in_line = False
+        self._is_still = False
         self._kept: TextIO | None = None
 
     def keep_stdout(self) -> None:
@@ -70,12 +72,22 @@ class Border:
 
     def live(self, text: str) -> None:
         """What happens now, in a row on stderr that goes when anything else is said. Only to a terminal."""
-        if is_terminal(sys.stderr) and is_able(os.environ):
+        if is_terminal(sys.stderr) and is_able(os.environ) and not self._is_still:
             row = fitting(visible(self.redact(text)), columns(sys.stderr) - 1)
             left = " " * (cells(self._row) - cells(row))
             self._end_line()
             self._row = row
             click.echo(f"\r{_dim(row)}{left}", err=True, nl=False)
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Within this nothing moves, because somebody is typing."""
+        self.clear()
+        self._is_still = True
+        try:
+            yield
+        finally:
+            self._is_still = False
 
     def clear(self) -> None:
         """Take the row of `live` away; blanks do that on every terminal."""

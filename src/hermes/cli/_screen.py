@@ -10,6 +10,7 @@ from hermes.cli._happenings import Waits, call_line, outcome, remark, usage_line
 from hermes.cli._held import Held
 from hermes.cli._markdown import Page
 from hermes.cli._markdown.style import style_for
+from hermes.cli._pulse import Pulse
 from hermes.cli._render import View
 from hermes.cli._terminal import columns
 from hermes.cli._thinking import Thinking
@@ -41,11 +42,14 @@ class ScreenRenderer:
         self._calls: dict[str, str] = {}
         self._dates: dict[str, str] = {}
         self._waits = Waits()
+        self._pulse = Pulse(self._show_waiting)
 
     def show(self, event: Event) -> None:
         if self._thinking is not None and not isinstance(event, Reasoning) and event != Text(""):
             self._thinking.end()
             self._thinking = None
+        if isinstance(event, Text | Reasoning | Done | Failed):
+            self._pulse.stop()
         match event:
             case Started():
                 self._begin()
@@ -58,6 +62,7 @@ class ScreenRenderer:
                 self._end_page()
                 self._calls[id] = call_line(name, self._border.redact(arguments))
                 self._show_running()
+                self._pulse.start()
             case ToolProgress(id, _, text):
                 self._show_progress(id, text)
             case ToolFinished():
@@ -73,6 +78,7 @@ class ScreenRenderer:
         self._dates.clear()
         self._calls.clear()
         self._waits = Waits()
+        self._pulse.start()
 
     def _write(self, text: str) -> None:
         if not text:
@@ -104,6 +110,12 @@ class ScreenRenderer:
             *others, line = self._calls.values()
             self._border.live(f"{line} …" + (f" and {len(others)} more" if others else ""))
 
+    def _show_waiting(self, seconds: int) -> None:
+        if self._calls:
+            self._border.live(f"{list(self._calls.values())[-1]} … {seconds} s")
+        else:
+            self._border.live(f"· waiting for the model, {seconds} s")
+
     def _show_progress(self, id: str, text: str) -> None:
         lines = text.split("\n")
         last = next((line for line in reversed(lines) if line.strip()), "")
@@ -115,6 +127,7 @@ class ScreenRenderer:
         self._border.aside(f"{line}: {outcome(event)}")
         self._dates |= dates_of(event.result)
         self._show_running()
+        self._pulse.start()
 
     def _remark(self, event: Event) -> None:
         words = remark(event, self._waits)

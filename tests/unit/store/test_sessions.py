@@ -209,9 +209,7 @@ def _said(*texts):
 
 async def test_what_is_taken_back_is_gone_also_from_the_search(store, session):
     await store.create(session("s"))
-    await store.append(
-        "s", _said("first quic?", "yes", "second tls?", "no"), [Happening(1.0, Notice("a"))]
-    )
+    await store.append("s", _said("first quic?", "yes", "second tls?", "no"), [Happening(1.0, Notice("a"))])
     await store.mark("s", "failed", [Happening(2.0, Notice("b"))])
     assert len(await store.search("tls", 5)) == 1
     await store.cut("s", 2, 4)
