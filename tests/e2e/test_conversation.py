@@ -2,12 +2,14 @@
 
 import re
 import stat
+import sys
 
 import pytest
 
 from simulators.chat_completions import ChatSimulator, calls, says
 from simulators.model import stalls
 from simulators.screens import Screen
+from simulators.scripted import ScriptedServer
 
 PROMPT = r"^>$"
 ASK = ("chat", "-m", "custom/m")
@@ -222,3 +224,51 @@ async def test_hermes_alone_in_a_pipe_answers_what_it_is_given_and_else_helps(he
     assert "[1]" in asked.out
     helped = await hermes()
     assert (helped.code, helped.out[:13]) == (0, "Usage: hermes")
+
+
+async def test_the_prompt_waits_for_no_server(hermes):
+    async def hang(exchange):
+        await exchange.client_left()
+
+    async with ScriptedServer(hang) as server:
+        variables = {"HERMES_MODEL_LOCAL_SERVERS": "true", "OLLAMA_HOST": f"127.0.0.1:{server.port}"}
+        env = hermes.environment(**variables)
+        async with Screen("chat", env=env, cwd=hermes.home.parent) as screen:
+            await screen.shows(r"still looking for model servers on this machine\n>$")
+            screen.type("What is scout?\r")
+            await screen.shows(r"answering with `scout/scout-1`[\s\S]*\[1\][\s\S]*^>$")
+            screen.type("\x04")
+            assert await screen.ends() == 0
+
+
+EVIL = "evil\x1b]52;c;ZXZpbA==\x07\x9b2J\u202e\u200b\x1b[2J"
+EVERY_COMMAND = """
+import sys
+from hermes.cli._shell import run
+for line in sys.argv[1].split("\\n"):
+    run(line.split("\\t"))
+"""
+
+
+async def test_no_command_lets_a_strangers_text_work_the_terminal(hermes):
+    folder = hermes.home.parent
+    (folder / f"{EVIL}.md").write_text(f"# {EVIL}\n\nThe evil word {EVIL} is here.\n")
+    async with ChatSimulator(says(f"Answer {EVIL}")) as server:
+        asked = await hermes("chat", "-q", f"ask {EVIL}", *ASK[1:], CUSTOM_BASE_URL=server.base_url)
+    assert asked.code == 0
+    session = (await _last(hermes))["id"]
+    commands = (
+        ("index", "add", f"{EVIL}.md"), ("index", "list"), ("index", "search", "evil"),
+        ("search", "evil word"), ("extract", f"hermes://{EVIL}"), ("x", EVIL), ("tools", EVIL), (EVIL,),
+        ("sessions", "list"), ("sessions", "show", session, "--full"), ("sessions", "search", "evil"),
+        ("sessions", "export", session), ("models", EVIL), ("plugins", "check", EVIL), ("config", "get", EVIL),
+        ("chat", "-q", "What is the evil word?", "-m", "scout"),
+    )  # fmt: skip
+    lines = "\n".join("\t".join(words) for words in commands)
+    program = (sys.executable, "-c", EVERY_COMMAND, lines)
+    async with Screen(env=hermes.environment(), cwd=folder, program=program, columns=120) as screen:
+        assert await screen.ends() == 0
+    for obeyed in ("\x1b]", "\x07", "\x9b", "\x1b[2J", "\u202e", "\u200b"):
+        assert obeyed not in screen.raw
+    assert screen.raw.count("\\u202e") > len(commands)
+    assert "Traceback" not in screen.raw
