@@ -261,7 +261,8 @@ async def test_no_command_lets_a_strangers_text_work_the_terminal(hermes):
         ("index", "add", f"{EVIL}.md"), ("index", "list"), ("index", "search", "evil"),
         ("search", "evil word"), ("extract", f"hermes://{EVIL}"), ("x", EVIL), ("tools", EVIL), (EVIL,),
         ("sessions", "list"), ("sessions", "show", session, "--full"), ("sessions", "search", "evil"),
-        ("sessions", "export", session), ("models", EVIL), ("plugins", "check", EVIL), ("config", "get", EVIL),
+        ("sessions", "export", session), ("models", EVIL), ("plugins", "check", EVIL),
+        ("config", "get", EVIL),
         ("chat", "-q", "What is the evil word?", "-m", "scout"),
     )  # fmt: skip
     lines = "\n".join("\t".join(words) for words in commands)
