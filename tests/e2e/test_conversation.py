@@ -1,5 +1,7 @@
 """A conversation on a real terminal: typed into a pty, read back from a terminal emulator."""
 
+import asyncio
+import json
 import re
 import stat
 import sys
@@ -123,10 +125,15 @@ async def test_words_with_a_slash(talk, hermes):
             ("/tools none", "no tool is offered"),
             ("/export talk.md", "wrote `talk.md`"),
             ("/sessions", r"^\d{8}-\d{6}-\w{6} .*one\?"),
-            ("/model scout", "answering with `scout/scout-1`"),
             ("/new", "a new session"),
+            ("/sessions 2\t", r"^> /sessions \d{8}-\d{6}-\w{6}\ngoing on with .*: one\? \(2 messages\)"),
+            ("/model sco\t", r"^> /model scout/scout-1\nanswering with `scout/scout-1`"),
         ):
-            screen.type(f"{typed}\r")
+            screen.type(typed)
+            await screen.shows(
+                r"^> /sessions 2\d|^> /model scout/" if typed.endswith("\t") else "^> /|^> ...\\?$"
+            )
+            screen.type("\r")
             await screen.shows(rf"{told}[\s\S]*^>$")
         screen.type("/exit\r")
         assert await screen.ends() == 0
@@ -138,21 +145,36 @@ async def test_words_with_a_slash(talk, hermes):
     assert "## Question\n\none?" in (hermes.home.parent / "talk.md").read_text()
 
 
-async def test_a_resize_in_mid_answer_changes_nothing_that_was_read(talk):
-    words = " ".join(f"word{number}" for number in range(40))
-    reply = stalls(says(words, chunks=60), 0.6)
-    async with ChatSimulator(reply) as server, talk(server, columns=60) as screen:
-        await screen.shows(PROMPT)
-        screen.type("many words\r")
-        before = await screen.shows("word14")
-        await server.stalled.wait()
-        screen.resize(40, 40)
-        screen.press_ctrl_c()
-        await screen.shows("stopped")
-        await screen.shows(PROMPT)
-        screen.press_ctrl_c()
-        assert await screen.ends() == 130
-    assert "word0 word1 word2" in before
+def _piece(text, finish=None):
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    body = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    return f"data: {json.dumps(body)}\n\n".encode()
+
+
+async def test_words_come_as_they_are_written_and_a_resize_changes_none_that_was_read(hermes):
+    resized = asyncio.Event()
+
+    async def reply(exchange):
+        await exchange.send(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+        )
+        await exchange.send(*(_piece(f"word{number} ") for number in range(20)))
+        await resized.wait()
+        await exchange.send(*(_piece(f"word{number} ") for number in range(20, 50)))
+        await exchange.send(_piece("", "stop"), b"data: [DONE]\n\n")
+        exchange.close()
+
+    async with ScriptedServer(reply) as server:
+        env = hermes.environment(CUSTOM_BASE_URL=f"{server.url}/v1")
+        async with Screen(*ASK, "-q", "words", env=env, cwd=hermes.home.parent, columns=40) as screen:
+            before = await screen.shows("word18")
+            screen.resize(70, 40)
+            resized.set()
+            assert await screen.ends() == 0
+    assert screen.text.startswith(before)
+    rows = screen.text.partition("word0")[2].splitlines()
+    assert max(map(len, rows[:3])) <= 40
+    assert 60 < max(map(len, rows[3:])) <= 70
 
 
 async def test_what_a_model_says_cannot_work_the_terminal(talk):
