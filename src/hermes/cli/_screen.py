@@ -32,7 +32,7 @@ class ScreenRenderer:
     """The answer on stdout with its sources under it, progress and remarks on stderr."""
 
     def __init__(self, border: Border, view: View, clock: Callable[[], float] = time.monotonic) -> None:
-        self.view = view
+        self._view = view
         self._border = border
         self._clock = clock
         self._style = style_for(os.environ, getattr(border.stdout, "encoding", None) or "utf-8")
@@ -45,7 +45,9 @@ class ScreenRenderer:
         self._pulse = Pulse(self._show_waiting)
 
     def show(self, event: Event) -> None:
-        if self._thinking is not None and not isinstance(event, Reasoning) and event != Text(""):
+        if event == Text(""):
+            return
+        if self._thinking is not None and not isinstance(event, Reasoning):
             self._thinking.end()
             self._thinking = None
         if isinstance(event, Text | Reasoning | Done | Failed):
@@ -54,7 +56,7 @@ class ScreenRenderer:
             case Started():
                 self._begin()
             case Text(delta):
-                if self.view.streams:
+                if self._view.streams:
                     self._write(self._held.add(delta))
             case Reasoning(delta):
                 self._think(delta)
@@ -101,7 +103,7 @@ class ScreenRenderer:
     def _think(self, delta: str) -> None:
         if self._thinking is None:
             self._end_page()
-            self._thinking = Thinking(self._border, self._clock, in_full=self.view.reasoning)
+            self._thinking = Thinking(self._border, self._clock, in_full=self._view.reasoning)
         self._thinking.add(delta)
 
     def _show_running(self) -> None:
@@ -137,12 +139,13 @@ class ScreenRenderer:
             self._show_running()
 
     def _finish(self, answer: Answer) -> None:
-        if not self.view.streams:
+        if not self._view.streams:
             self._write(self._border.redact(answer.text))
         self._end_page()
+        self._calls.clear()
         self._border.clear()
         if answer.citations:
             lines = (listed(cited, self._dates.get(cited.url, ""), self._style) for cited in answer.citations)
             self._paint("\n" + "".join(f"{line}\n" for line in lines))
-        if self.view.usage:
+        if self._view.usage:
             self._border.aside(usage_line(answer.usage, answer.cost))

@@ -46,9 +46,10 @@ def begin(
 
 def _reader(talk: Talk) -> Reader:
     """Where questions are typed: with history and completion where the terminal can do that."""
-    if not (is_able(os.environ) and is_terminal(sys.stderr)):
+    screen = next(filter(is_terminal, (sys.stderr, sys.stdout)), None)
+    if screen is None or not is_able(os.environ):
         return PlainReader(talk.border, sys.stdin)
     past = Past(os.path.join(talk.runtime.config.home, "history"), talk.border.redact)
     prompt = discover.module("hermes.cli._talk.prompt")
-    reader: Reader = prompt.PromptReader(talk.border, past, talk.completions(), sys.stdin, sys.stderr)
+    reader: Reader = prompt.PromptReader(talk.border, past, talk.completions(), sys.stdin, screen)
     return reader

@@ -10,7 +10,7 @@ from hermes import discover
 from hermes.app import Dialogue, Runtime, Terms
 from hermes.cli._border import Border
 from hermes.cli._render import Renderer, View
-from hermes.cli._talk.attach import attach
+from hermes.cli._talk.attach import Attached, attach
 from hermes.cli._talk.completion import Completions, Offer
 from hermes.errors import UnknownName, UsageError
 from hermes.events import Answer, Done, Event, Failed, Reasoning, Started
@@ -83,13 +83,10 @@ class Talk:
         if found:
             await self.run(found[1].lower(), (found[2] or "").strip())
             return
-        asked = attach(typed) if is_person else None
-        for name in asked.names if asked else ():
+        asked = attach(typed, self.border.redact) if is_person else Attached(typed)
+        for name in asked.names:
             self.border.aside(f"· with `{name}`")
-        if asked:
-            await self.ask(asked.question, (*images, *asked.images))
-        else:
-            await self.ask(typed, images)
+        await self.ask(asked.question, (*images, *asked.images))
 
     async def ask(self, question: str, images: Sequence[Image] = ()) -> None:
         """Answer one question on the screen."""
