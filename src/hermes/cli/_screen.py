@@ -47,11 +47,7 @@ class ScreenRenderer:
     def show(self, event: Event) -> None:
         if event == Text(""):
             return
-        if self._thinking is not None and not isinstance(event, Reasoning):
-            self._thinking.end()
-            self._thinking = None
-        if isinstance(event, Text | Reasoning | Done | Failed):
-            self._pulse.stop()
+        self._stir(event)
         match event:
             case Started():
                 self._begin()
@@ -69,12 +65,18 @@ class ScreenRenderer:
                 self._show_progress(id, text)
             case ToolFinished():
                 self._finish_call(event)
-            case Done(answer):
+            case Done(answer) | Failed(_, answer):
                 self._finish(answer)
-            case Failed(_, partial):
-                self._finish(partial)
             case _:
                 self._remark(event)
+
+    def _stir(self, event: Event) -> None:
+        """End what an event puts an end to: thoughts, and waiting."""
+        if self._thinking is not None and not isinstance(event, Reasoning):
+            self._thinking.end()
+            self._thinking = None
+        if isinstance(event, Text | Reasoning | Done | Failed):
+            self._pulse.stop()
 
     def _begin(self) -> None:
         self._dates.clear()
