@@ -22,7 +22,10 @@ LONGEST_SPAN = 1_000
 LONGEST_WORD = 4_000
 """Letters after which a word without an end is let go."""
 
+_FARTHEST = LONGEST_WORD + 3 * LONGEST_SPAN
+"""How far the end of a piece can be."""
 _BLANKS = " \t\n"
+_SOME_BLANKS = re.compile(r"[ \t\n]+")
 _SPECIAL = re.compile(r"[\\`*_~\[<&!]")
 _CLOSING = ("Pe", "Pf", "Po")
 """The categories of letters that no line begins with."""
@@ -63,22 +66,25 @@ class Pieces:
         return self._settled(final=True)
 
     def _settled(self, *, final: bool) -> Iterator[str]:
-        while self._text:
-            if self._text[0] in _BLANKS:
-                blanks = len(self._text) - len(self._text.lstrip(_BLANKS))
-                yield from "\n" * self._text.count("\n", 0, blanks)
-                self._text = self._text[blanks:]
+        text, at = self._text, 0
+        while at < len(text):
+            blanks = _SOME_BLANKS.match(text, at)
+            if blanks:
+                at = blanks.end()
+                yield from "\n" * blanks[0].count("\n")
                 yield " "
                 continue
+            seen = text[at : at + _FARTHEST]
             try:
-                end = _Scan(self._text, final=final).end()
+                end = at + _Scan(seen, final=final and at + _FARTHEST >= len(text)).end()
             except _Wait:
-                return
+                break
             except _GiveUp as given_up:
-                self._text = _escaped(self._text, given_up.args[0])
+                text, at = _escaped(seen, given_up.args[0]) + text[at + _FARTHEST :], 0
                 continue
-            piece, self._text = self._text[:end], self._text[end:]
-            yield piece.removesuffix("\\") if self._text.startswith("\n") else piece
+            piece, at = text[at:end], end
+            yield piece.removesuffix("\\") if text.startswith("\n", at) else piece
+        self._text = text[at:]
 
 
 def _escaped(text: str, openers: list[Opener]) -> str:

@@ -58,7 +58,6 @@ class Page:
     def __init__(self, style: Style, width: Callable[[], int]) -> None:
         self._style = style
         self._lines = Lines(style, width)
-        self._pending = ""
         self._came: list[str] = []
         self._needs_line = False
         self._containers: list[Container] = []
@@ -73,42 +72,40 @@ class Page:
         """Take more of the Markdown; gives what is to be written now."""
         self._came.append(text)
         if text and (not self._needs_line or "\n" in text):
-            self._take_in()
-            held = "\r" if self._pending.endswith("\r") else ""
-            self._pending = self._pending.removesuffix(held)
-            while self._advance(final=False):
-                pass
-            self._pending += held
+            self._take_in(final=False)
         return self._lines.take()
-
-    def _take_in(self) -> None:
-        came = "".join((self._pending, *self._came)).replace("\r\n", "\n")
-        self._pending = re.sub(_TOO_FAR_IN, r"\1", came) if " " * _LONGEST_DOUBT in came else came
-        self._came = []
-        self._needs_line = False
 
     def end(self) -> str:
         """No more comes: gives all that was held back, up to the end of its line."""
-        self._take_in()
-        while self._advance(final=True):
-            pass
+        self._take_in(final=True)
         self._end_table()
         self._end_paragraph()
         self._fence = None
         self._close(0)
         return self._lines.take()
 
-    def _advance(self, *, final: bool) -> bool:
-        """Deal with one line, or with a part of a paragraph; says if there may be more to do."""
-        line, newline, rest = self._pending.partition("\n")
-        if not (line or newline) or not (self._in_line or newline or final or not self._waits(line)):
-            return False
-        self._pending = rest
+    def _take_in(self, *, final: bool) -> None:
+        """Deal with what came: whole lines, and as much of the last as is certain."""
+        came = "".join(self._came).replace("\r\n", "\n")
+        if " " * _LONGEST_DOUBT in came:
+            came = re.sub(_TOO_FAR_IN, r"\1", came)
+        held = "\r" if came.endswith("\r") and not final else ""
+        *lines, last = came.removesuffix(held).split("\n")
+        for line in lines:
+            self._take(line, "\n")
+        waits = bool(last) and not (self._in_line or final) and self._waits(last)
+        self._needs_line = waits and self._needs_line
+        if last and not waits:
+            self._take(last, "")
+            last = ""
+        self._came = [last + held]
+
+    def _take(self, line: str, end: str) -> None:
+        """Deal with a line, or with a part of one that says what it is."""
         words = line if self._in_line else self._place(line)
-        self._in_line = words is not None and not newline
+        self._in_line = words is not None and not end
         if words is not None:
-            self._say(words + newline)
-        return bool(rest)
+            self._say(words + end)
 
     def _waits(self, line: str) -> bool:
         """Whether the beginning of a line does not say yet what it is, or it is shown only as a whole."""
