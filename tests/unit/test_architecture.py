@@ -91,7 +91,7 @@ UNUSED = (
     *("hermes.agent.explain", "hermes.agent.structured", "hermes.app.api", "hermes.app.pictures"),
     *("hermes.hooks.execution", "hermes.net.client", "hermes.plugins", "hermes.index.passages"),
     *("hermes.tools.files", "hermes.tools.memory", "hermes.tools.terminal.shell"),
-    *("markdown_it", "prompt_toolkit", "hermes.cli._screen", "hermes.cli._talk"),
+    *("markdown_it", "prompt_toolkit", "hermes.cli._progress", "hermes.cli._screen", "hermes.cli._talk"),
 )
 """What an answer of the built-in model does without."""
 

@@ -15,7 +15,7 @@ from hermes.cli._consent import Consent, Decided
 from hermes.cli._json import show_json
 from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
-from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer, View
+from hermes.cli._render import JsonRenderer, LinesRenderer, Remarks, Renderer, TextRenderer, View, Meanwhile
 from hermes.cli._settings import read_settings
 from hermes.errors import UsageError
 from hermes.messages import Image
@@ -134,7 +134,15 @@ def _renderer(options: Options, view: View) -> Renderer:
     if is_terminal(sys.stdout) and not options.schema:  # data is no Markdown
         screen: Renderer = discover.module("hermes.cli._screen").ScreenRenderer(border(), view)
         return screen
-    return TextRenderer(border(), view)
+    return TextRenderer(border(), view, _meanwhile(view))
+
+
+def _meanwhile(view: View) -> Meanwhile:
+    """What is shown on the way to an answer that goes to a program: all, where a person looks on."""
+    if not is_terminal(sys.stderr):
+        return Remarks(border())
+    progress: Meanwhile = discover.module("hermes.cli._progress").Progress(border(), view)
+    return progress
 
 
 def _talk(runner: asyncio.Runner, runtime: Runtime, options: Options, pictures: Sequence[Image]) -> None:

@@ -14,8 +14,9 @@ from hermes.cli._cited import dates_of, listed
 from hermes.cli._consent import Consent, Decided
 from hermes.cli._happenings import usage_line
 from hermes.cli._markdown import Style
+from hermes.cli._progress import Progress
 from hermes.cli._pulse import Pulse
-from hermes.cli._render import TextRenderer, View
+from hermes.cli._render import Remarks, TextRenderer, View
 from hermes.cli._screen import ScreenRenderer
 from hermes.events import (
     Notice,
@@ -151,6 +152,16 @@ def test_a_remark_in_the_middle_of_a_line_begins_a_new_one(border, begin_screen)
     assert screen() == ["half a", "may it be done?"]
 
 
+def test_a_person_sees_the_way_to_an_answer_that_goes_to_a_program(border, begin_screen):
+    screen = begin_screen()
+    renderer = TextRenderer(border, View(), Progress(border, View()))
+    renderer.show(Text("let me look "))
+    renderer.show(started("1"))
+    assert screen() == ["· look sky …"]
+    renderer.show(finished("1"))
+    assert screen() == ["· look sky: 1,200 characters, 250 ms"]
+
+
 def test_waiting_is_told_when_it_adds_up(renderer, capsys):
     renderer.show(Started("s", "p", "m", "chat_completions"))
     for attempt in (1, 2, 3):
@@ -221,7 +232,7 @@ async def test_no_part_of_a_key_is_in_a_question_and_no_line_can_pass_for_ours(b
 
 
 def test_without_a_terminal_nothing_is_said_of_calls(border, capsys):
-    renderer = TextRenderer(border, View())
+    renderer = TextRenderer(border, View(), Remarks(border))
     for event in (started("1"), finished("1")):
         renderer.show(event)
     assert capsys.readouterr() == ("", "")
