@@ -15,7 +15,7 @@ from hermes.cli._consent import Consent, Decided
 from hermes.cli._json import show_json
 from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
-from hermes.cli._render import JsonRenderer, LinesRenderer, Remarks, Renderer, TextRenderer, View, Meanwhile
+from hermes.cli._render import JsonRenderer, LinesRenderer, Meanwhile, Remarks, Renderer, TextRenderer, View
 from hermes.cli._settings import read_settings
 from hermes.errors import UsageError
 from hermes.messages import Image

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes.cli._markdown import Page, Style
-from hermes.cli._markdown.inline import LONGEST_SPAN, LONGEST_WORD
+from hermes.cli._markdown.pieces import LONGEST_SPAN, LONGEST_WORD
 from hermes.cli._markdown.style import style_for
 
 DRAWN = Style(attributes=True)

@@ -5,51 +5,35 @@ underlined, links that are defined elsewhere and tables without a bar in front a
 written: to wait for what may follow would hold back every paragraph. A line break stays a line break.
 """
 
-import re
 from collections.abc import Callable, Sequence
-from typing import Literal
 
-import msgspec
-
-from hermes.cli._markdown.inline import Pieces, runs
+from hermes.cli._markdown.blocks import (
+    CODE_INDENT,
+    DEEPEST,
+    FENCE,
+    HEADING,
+    ITEM,
+    QUOTE,
+    UNDERLINE,
+    WHOLE,
+    Container,
+    Fence,
+    begins_block,
+    is_rule,
+    is_short,
+    is_undecided,
+    set_in,
+    squeezed,
+    without,
+)
+from hermes.cli._markdown.inline import runs
 from hermes.cli._markdown.lines import Lines
+from hermes.cli._markdown.pieces import Pieces
 from hermes.cli._markdown.style import Run, Style, strong
 from hermes.cli._markdown.table import is_delimiter, split, table
 from hermes.cli._unseen import spelt_out
 
-_LONGEST_DOUBT = 200
-"""Letters after which a line of dashes is a paragraph, and no longer a rule that is still being drawn."""
-_DEEPEST = 12
-"""Quotes and items in each other; what is deeper is words."""
-_CODE_INDENT = 4
 _RULE_WIDTH = 40
-
-_QUOTE = re.compile(r"[ \t]*> ?")
-_ITEM = re.compile(r"([ \t]*)([-+*]|\d{1,9}[.)])(?:([ \t]+)(?=[^ \t])|[ \t]*$)")
-_FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})(.*)")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-_WHOLE = re.compile(r"[ \t>]*(?:#{1,6}[ \t].*|```.*|~~~.*|\|.*)")
-"""The beginning of a line that says nothing until it is whole."""
-_UNDECIDED = re.compile(r"[ \t>]*(?:(?:[-+*_][ \t]*)*|=+[ \t]*|\d{1,9}|\d{1,9}[.)][ \t]*|#{1,6}|[`~]{1,2})")
-"""The beginning of a line that may still become more than one kind of block."""
-_TOO_FAR_IN = rf"(?m)^([ \t]{{{_LONGEST_DOUBT}}})[ \t]+"
-
-
-class Container(msgspec.Struct, frozen=True):
-    """A quote, or an item of a list whose words begin so many columns in."""
-
-    kind: Literal["quote", "item"]
-    indent: int = 0
-    mark: str = ""
-
-
-class Fence(msgspec.Struct, frozen=True):
-    """Code until this fence comes again; so many blanks before each line are the fence's own."""
-
-    mark: str
-    indent: int
 
 
 class Page:
@@ -86,9 +70,7 @@ class Page:
 
     def _take_in(self, *, final: bool) -> None:
         """Deal with what came: whole lines, and as much of the last as is certain."""
-        came = "".join(self._came).replace("\r\n", "\n")
-        if " " * _LONGEST_DOUBT in came:
-            came = re.sub(_TOO_FAR_IN, r"\1", came)
+        came = squeezed("".join(self._came).replace("\r\n", "\n"))
         held = "\r" if came.endswith("\r") and not final else ""
         *lines, last = came.removesuffix(held).split("\n")
         for line in lines:
@@ -110,13 +92,13 @@ class Page:
     def _waits(self, line: str) -> bool:
         """Whether the beginning of a line does not say yet what it is, or it is shown only as a whole."""
         self._needs_line = self._fence is not None or bool(self._rows) or self._is_code(line)
-        for _ in range(_DEEPEST):
-            found = _QUOTE.match(line) or _ITEM.match(line)
-            if self._needs_line or not found or _is_undecided(line):
+        for _ in range(DEEPEST):
+            found = QUOTE.match(line) or ITEM.match(line)
+            if self._needs_line or not found or is_undecided(line):
                 break
             line = line[found.end() :]
-        self._needs_line = self._needs_line or bool(_WHOLE.fullmatch(line))
-        return self._needs_line or _is_undecided(line)
+        self._needs_line = self._needs_line or bool(WHOLE.fullmatch(line))
+        return self._needs_line or is_undecided(line)
 
     def _say(self, text: str) -> None:
         """Words of a paragraph."""
@@ -160,7 +142,7 @@ class Page:
         opened, rest = self._opened(rest, inside=inside)
         is_more = self._paragraph is not None and not opened
         if is_more and kept < len(self._containers):
-            is_more = not _begins_block(rest)
+            is_more = not begins_block(rest)
             kept = len(self._containers) if is_more else kept
         if not is_more:
             self._end_paragraph()
@@ -173,14 +155,14 @@ class Page:
         """How many of the open quotes and items a line belongs to, and what stands in them."""
         for number, container in enumerate(self._containers):
             if container.kind == "quote":
-                found = _QUOTE.match(line)
+                found = QUOTE.match(line)
                 if not found:
                     return number, line
                 line = line[found.end() :]
-            elif line.strip(" \t") and _set_in(line) < container.indent:
+            elif line.strip(" \t") and set_in(line) < container.indent:
                 return number, line
             else:
-                line = _without(line, container.indent)
+                line = without(line, container.indent)
         return len(self._containers), line
 
     def _opened(self, line: str, *, inside: bool) -> tuple[list[Container], str]:
@@ -189,14 +171,14 @@ class Page:
         An empty item begins none `inside` of a paragraph.
         """
         opened: list[Container] = []
-        while len(opened) < _DEEPEST and not self._is_code(line) and not _is_rule(line):
-            quote, item = _QUOTE.match(line), _ITEM.match(line)
+        while len(opened) < DEEPEST and not self._is_code(line) and not is_rule(line):
+            quote, item = QUOTE.match(line), ITEM.match(line)
             if quote:
                 opened.append(Container("quote"))
                 line = line[quote.end() :]
             elif item and (item[3] or not inside):
-                gap = 1 if len(item[3] or "") > _CODE_INDENT else len(item[3] or " ")
-                opened.append(Container("item", _set_in(line) + len(item[2]) + gap, item[2]))
+                gap = 1 if len(item[3] or "") > CODE_INDENT else len(item[3] or " ")
+                opened.append(Container("item", set_in(line) + len(item[2]) + gap, item[2]))
                 line = line[item.end(2) + gap :]
             else:
                 break
@@ -231,17 +213,17 @@ class Page:
 
     def _leaf(self, line: str, *, is_more: bool) -> str | None:
         """What stands in the quotes and items: words to be said, or a block that is shown here."""
-        if fence := _FENCE.fullmatch(line):
+        if fence := FENCE.fullmatch(line):
             self._end_paragraph()
             self._separate()
-            self._fence = Fence(fence[1], _set_in(line))
+            self._fence = Fence(fence[1], set_in(line))
             self._show_fence(line)
-        elif heading := _HEADING.match(line):
+        elif heading := HEADING.match(line):
             self._end_paragraph()
             self._show_heading(heading[1], heading[2] or "")
         elif not line:
             self._lines.raw("")
-        elif _is_rule(line) or (is_more and _is_short(line) and _UNDERLINE.match(line)):
+        elif is_rule(line) or (is_more and is_short(line) and UNDERLINE.match(line)):
             self._end_paragraph()
             self._separate()
             self._lines.raw(self._style.dim(self._style.dash * min(_RULE_WIDTH, self._lines.room)))
@@ -249,7 +231,7 @@ class Page:
             self._rows = [line]
         elif self._is_code(line):
             self._separate()
-            self._show_code(_without(line, _CODE_INDENT))
+            self._show_code(without(line, CODE_INDENT))
         else:
             if not is_more:
                 self._separate()
@@ -258,7 +240,7 @@ class Page:
 
     def _is_code(self, line: str) -> bool:
         """Whether a line is code because it is set in; in a list, more likely somebody only likes room."""
-        return self._paragraph is None and not self._containers and _set_in(line) >= _CODE_INDENT
+        return self._paragraph is None and not self._containers and set_in(line) >= CODE_INDENT
 
     def _show_heading(self, marks: str, text: str) -> None:
         self._separate(always=True)
@@ -273,12 +255,12 @@ class Page:
         if kept < len(self._containers) and line.strip(" \t"):
             self._fence = None
             return False
-        end = _FENCE.fullmatch(line)
+        end = FENCE.fullmatch(line)
         if end and end[1].startswith(fence.mark) and not end[2].strip(" \t"):
             self._fence = None
             self._show_fence(line)
         else:
-            self._show_code(_without(line, min(fence.indent, _set_in(line))))
+            self._show_code(without(line, min(fence.indent, set_in(line))))
         return True
 
     def _show_fence(self, line: str) -> None:
@@ -312,32 +294,3 @@ class Page:
             if self._paragraph is None:
                 self._separate()
             self._say(rows[0].lstrip(" \t") + "\n")
-
-
-def _begins_block(line: str) -> bool:
-    is_block = _FENCE.fullmatch(line) or _HEADING.match(line) or line.lstrip(" \t").startswith("|")
-    return bool(is_block) or _is_rule(line)
-
-
-def _is_undecided(line: str) -> bool:
-    return (_is_short(line) or not line.strip(" \t>")) and bool(_UNDECIDED.fullmatch(line))
-
-
-def _is_rule(line: str) -> bool:
-    return _is_short(line) and bool(_RULE.match(line))
-
-
-def _is_short(line: str) -> bool:
-    return len(line) < _LONGEST_DOUBT
-
-
-def _set_in(line: str) -> int:
-    """The columns of blanks that a line begins with."""
-    blanks = line[: len(line) - len(line.lstrip(" \t"))]
-    return len(blanks.expandtabs(_CODE_INDENT))
-
-
-def _without(line: str, columns: int) -> str:
-    """The line without so many columns of blanks at its beginning."""
-    left = _set_in(line) - columns
-    return " " * max(left, 0) + line.lstrip(" \t") if line.strip(" \t") else line[columns:]
