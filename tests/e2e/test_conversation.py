@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from hermes.store import Store
 from simulators.chat_completions import ChatSimulator, calls, says
 from simulators.model import stalls
 from simulators.screens import Screen
@@ -66,13 +67,19 @@ async def test_ctrl_c_stops_an_answer_and_keeps_it_and_a_second_one_leaves(talk,
         screen.press_ctrl_c()
         assert await screen.ends() == 130
     assert "Traceback" not in screen.raw
-    kept = (await hermes("sessions", "export", (await _last(hermes))["id"], "--format", "json")).json()
-    assert [message["role"] for message in kept["messages"]] == ["user", "assistant"]
-    assert kept["messages"][1]["content"].startswith("It began well")
+    _, (asked, answer) = await _kept(hermes)
+    assert (asked.content, answer.role) == ("go on", "assistant")
+    assert answer.content.startswith("It began well")
 
 
-async def _last(hermes):
-    return (await hermes("sessions", "list", "--json")).json()["sessions"][0]
+async def _kept(hermes):
+    """The session used last, and what was said in it."""
+    store = Store.open(str(hermes.home / "sessions.db"))
+    try:
+        session = await store.latest()
+        return session, await store.messages(session.id)
+    finally:
+        await store.close()
 
 
 async def test_lines_history_and_completion_at_the_prompt(talk, hermes):
@@ -137,9 +144,8 @@ async def test_words_with_a_slash(talk, hermes):
             await screen.shows(rf"{told}[\s\S]*^>$")
         screen.type("/exit\r")
         assert await screen.ends() == 0
-    session = await _last(hermes)
-    kept = (await hermes("sessions", "show", session["id"], "--json")).json()
-    assert [message["content"] for message in kept["messages"]] == ["one?", "First."]
+    _, kept = await _kept(hermes)
+    assert [message.content for message in kept] == ["one?", "First."]
     asked = [message["content"] for message in server.bodies[2]["messages"] if message["role"] != "system"]
     assert asked == ["one?", "First.", "two?"]
     assert "## Question\n\none?" in (hermes.home.parent / "talk.md").read_text()
@@ -278,7 +284,7 @@ async def test_no_command_lets_a_strangers_text_work_the_terminal(hermes):
     async with ChatSimulator(says(f"Answer {EVIL}")) as server:
         asked = await hermes("chat", "-q", f"ask {EVIL}", *ASK[1:], CUSTOM_BASE_URL=server.base_url)
     assert asked.code == 0
-    session = (await _last(hermes))["id"]
+    session = (await _kept(hermes))[0].id
     commands = (
         ("index", "add", f"{EVIL}.md"), ("index", "list"), ("index", "search", "evil"),
         ("search", "evil word"), ("extract", f"hermes://{EVIL}"), ("x", EVIL), ("tools", EVIL), (EVIL,),
