@@ -78,10 +78,17 @@ class Talk:
         self._looking = looking
 
     async def hear(self, typed: str, images: Sequence[Image] = (), *, is_person: bool = True) -> None:
-        """Do what was typed: run a word with a slash, or ask. Only a person may name files."""
+        """Do what was typed: run a word with a slash, or ask.
+
+        What a plugin says in a person's place runs no word of ours and attaches no file.
+        """
         found = _COMMAND.fullmatch(typed)
-        if found:
-            await self.run(found[1].lower(), (found[2] or "").strip())
+        name, words = (found[1].lower(), (found[2] or "").strip()) if found else ("", "")
+        if found and is_person:
+            await self.run(name, words)
+            return
+        if name in self.runtime.plugins.commands:
+            await self._run_of_plugin(name, words)
             return
         asked = attach(typed, self.border.redact) if is_person else Attached(typed)
         for name in asked.names:
@@ -99,16 +106,18 @@ class Talk:
 
     async def run(self, name: str, words: str) -> None:
         """Run a word with a slash: one of ours, or a plugin's."""
-        plugins = self.runtime.plugins
         if name in discover.names(COMMANDS):
             await discover.load(COMMANDS, name, "command").run(self, words)
-        elif name in plugins.commands:
-            with self.dialogue.lend(emit=self.show):
-                told = await plugins.run_command(name, words)
-            if told:
-                self.border.show(f"{told}\n")
+        elif name in self.runtime.plugins.commands:
+            await self._run_of_plugin(name, words)
         else:
             raise UnknownName("command", f"/{name}", [offer.text for offer in self.commands()])
+
+    async def _run_of_plugin(self, name: str, words: str) -> None:
+        with self.dialogue.lend(emit=self.show):
+            told = await self.runtime.plugins.run_command(name, words)
+        if told:
+            self.border.show(f"{told}\n")
 
     def commands(self) -> list[Offer]:
         """Every word with a slash, with what it does."""
