@@ -272,6 +272,7 @@ ASKED = {
     "How do I see which tools are offered?": "guides/local-tools",
     "What does RateLimited mean?": "reference/errors",
     "How do I search X?": "guides/search-x",
+    "How do I attach a file to a question?": "guides/conversation",
 }
 
 

@@ -12,6 +12,9 @@ from hermes.cli._terminal import cells, columns, fitting, has_attributes, is_abl
 from hermes.cli._unseen import spelt_out
 from hermes.errors import HermesError
 
+SHORTEST_CUT = 20
+"""Columns that are left of a remark, however narrow the terminal is."""
+
 
 class Border:
     """Every word to a person goes through here; secrets are taken out once settings are read."""
@@ -66,9 +69,15 @@ class Border:
         """What stands before an answer that is typed, on stderr."""
         self._write(prompt)
 
-    def aside(self, text: str) -> None:
-        """A remark that matters less: dim, where that can be shown."""
-        self._write(f"{_dim(visible(self.redact(text)))}\n")
+    def aside(self, text: str, end: str = "") -> None:
+        """A remark that matters less: dim, where that can be shown.
+
+        Where it does not fit with its `end` into a line of the terminal, it is cut before that.
+        """
+        shown, last = visible(self.redact(text)), visible(self.redact(end))
+        if last and is_terminal(sys.stderr):
+            shown = fitting(shown, max(columns(sys.stderr) - cells(last), SHORTEST_CUT))
+        self._write(f"{_dim(shown + last)}\n")
 
     def live(self, text: str) -> None:
         """What happens now, in a row on stderr that goes when anything else is said. Only to a terminal."""

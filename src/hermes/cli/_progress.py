@@ -89,7 +89,7 @@ class Progress:
 
     def _finish_call(self, event: ToolFinished) -> None:
         line = self._calls.pop(event.id, f"· {event.name}")
-        self._border.aside(f"{line}: {outcome(event)}")
+        self._border.aside(line, f": {outcome(event)}")
         self._show_running()
         self._pulse.start()
 
