@@ -1,13 +1,18 @@
 """A conversation on a real terminal: typed into a pty, read back from a terminal emulator."""
 
+import asyncio
+import json
 import re
 import stat
+import sys
 
 import pytest
 
+from hermes.store import Store
 from simulators.chat_completions import ChatSimulator, calls, says
 from simulators.model import stalls
 from simulators.screens import Screen
+from simulators.scripted import ScriptedServer
 
 PROMPT = r"^>$"
 ASK = ("chat", "-m", "custom/m")
@@ -62,13 +67,19 @@ async def test_ctrl_c_stops_an_answer_and_keeps_it_and_a_second_one_leaves(talk,
         screen.press_ctrl_c()
         assert await screen.ends() == 130
     assert "Traceback" not in screen.raw
-    kept = (await hermes("sessions", "export", (await _last(hermes))["id"], "--format", "json")).json()
-    assert [message["role"] for message in kept["messages"]] == ["user", "assistant"]
-    assert kept["messages"][1]["content"].startswith("It began well")
+    _, (asked, answer) = await _kept(hermes)
+    assert (asked.content, answer.role) == ("go on", "assistant")
+    assert answer.content.startswith("It began well")
 
 
-async def _last(hermes):
-    return (await hermes("sessions", "list", "--json")).json()["sessions"][0]
+async def _kept(hermes):
+    """The session used last, and what was said in it."""
+    store = Store.open(str(hermes.home / "sessions.db"))
+    try:
+        session = await store.latest()
+        return session, await store.messages(session.id)
+    finally:
+        await store.close()
 
 
 async def test_lines_history_and_completion_at_the_prompt(talk, hermes):
@@ -121,36 +132,55 @@ async def test_words_with_a_slash(talk, hermes):
             ("/tools none", "no tool is offered"),
             ("/export talk.md", "wrote `talk.md`"),
             ("/sessions", r"^\d{8}-\d{6}-\w{6} .*one\?"),
-            ("/model scout", "answering with `scout/scout-1`"),
             ("/new", "a new session"),
+            ("/sessions 2\t", r"^> /sessions \d{8}-\d{6}-\w{6}\ngoing on with .*: one\? \(2 messages\)"),
+            ("/model sco\t", r"^> /model scout/scout-1\nanswering with `scout/scout-1`"),
         ):
-            screen.type(f"{typed}\r")
+            screen.type(typed)
+            await screen.shows(
+                r"^> /sessions 2\d|^> /model scout/" if typed.endswith("\t") else "^> /|^> ...\\?$"
+            )
+            screen.type("\r")
             await screen.shows(rf"{told}[\s\S]*^>$")
         screen.type("/exit\r")
         assert await screen.ends() == 0
-    session = await _last(hermes)
-    kept = (await hermes("sessions", "show", session["id"], "--json")).json()
-    assert [message["content"] for message in kept["messages"]] == ["one?", "First."]
+    _, kept = await _kept(hermes)
+    assert [message.content for message in kept] == ["one?", "First."]
     asked = [message["content"] for message in server.bodies[2]["messages"] if message["role"] != "system"]
     assert asked == ["one?", "First.", "two?"]
     assert "## Question\n\none?" in (hermes.home.parent / "talk.md").read_text()
 
 
-async def test_a_resize_in_mid_answer_changes_nothing_that_was_read(talk):
-    words = " ".join(f"word{number}" for number in range(40))
-    reply = stalls(says(words, chunks=60), 0.6)
-    async with ChatSimulator(reply) as server, talk(server, columns=60) as screen:
-        await screen.shows(PROMPT)
-        screen.type("many words\r")
-        before = await screen.shows("word14")
-        await server.stalled.wait()
-        screen.resize(40, 40)
-        screen.press_ctrl_c()
-        await screen.shows("stopped")
-        await screen.shows(PROMPT)
-        screen.press_ctrl_c()
-        assert await screen.ends() == 130
-    assert "word0 word1 word2" in before
+def _piece(text, finish=None):
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    body = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    return f"data: {json.dumps(body)}\n\n".encode()
+
+
+async def test_words_come_as_they_are_written_and_a_resize_changes_none_that_was_read(hermes):
+    resized = asyncio.Event()
+
+    async def reply(exchange):
+        await exchange.send(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+        )
+        await exchange.send(*(_piece(f"word{number} ") for number in range(20)))
+        await resized.wait()
+        await exchange.send(*(_piece(f"word{number} ") for number in range(20, 50)))
+        await exchange.send(_piece("", "stop"), b"data: [DONE]\n\n")
+        exchange.close()
+
+    async with ScriptedServer(reply) as server:
+        env = hermes.environment(CUSTOM_BASE_URL=f"{server.url}/v1")
+        async with Screen(*ASK, "-q", "words", env=env, cwd=hermes.home.parent, columns=40) as screen:
+            before = await screen.shows("word18")
+            screen.resize(70, 40)
+            resized.set()
+            assert await screen.ends() == 0
+    assert screen.text.startswith(before)
+    rows = screen.text.partition("word0")[2].splitlines()
+    assert max(map(len, rows[:3])) <= 40
+    assert 60 < max(map(len, rows[3:])) <= 70
 
 
 async def test_what_a_model_says_cannot_work_the_terminal(talk):
@@ -222,3 +252,52 @@ async def test_hermes_alone_in_a_pipe_answers_what_it_is_given_and_else_helps(he
     assert "[1]" in asked.out
     helped = await hermes()
     assert (helped.code, helped.out[:13]) == (0, "Usage: hermes")
+
+
+async def test_the_prompt_waits_for_no_server(hermes):
+    async def hang(exchange):
+        await exchange.client_left()
+
+    async with ScriptedServer(hang) as server:
+        variables = {"HERMES_MODEL_LOCAL_SERVERS": "true", "OLLAMA_HOST": f"127.0.0.1:{server.port}"}
+        env = hermes.environment(**variables)
+        async with Screen("chat", env=env, cwd=hermes.home.parent) as screen:
+            await screen.shows(r"still looking for model servers on this machine\n>$")
+            screen.type("What is scout?\r")
+            await screen.shows(r"answering with `scout/scout-1`[\s\S]*\[1\][\s\S]*^>$")
+            screen.type("\x04")
+            assert await screen.ends() == 0
+
+
+EVIL = "evil\x1b]52;c;ZXZpbA==\x07\x9b2J\u202e\u200b\x1b[2J"
+EVERY_COMMAND = """
+import sys
+from hermes.cli._shell import run
+for line in sys.argv[1].split("\\n"):
+    run(line.split("\\t"))
+"""
+
+
+async def test_no_command_lets_a_strangers_text_work_the_terminal(hermes):
+    folder = hermes.home.parent
+    (folder / f"{EVIL}.md").write_text(f"# {EVIL}\n\nThe evil word {EVIL} is here.\n")
+    async with ChatSimulator(says(f"Answer {EVIL}")) as server:
+        asked = await hermes("chat", "-q", f"ask {EVIL}", *ASK[1:], CUSTOM_BASE_URL=server.base_url)
+    assert asked.code == 0
+    session = (await _kept(hermes))[0].id
+    commands = (
+        ("index", "add", f"{EVIL}.md"), ("index", "list"), ("index", "search", "evil"),
+        ("search", "evil word"), ("extract", f"hermes://{EVIL}"), ("x", EVIL), ("tools", EVIL), (EVIL,),
+        ("sessions", "list"), ("sessions", "show", session, "--full"), ("sessions", "search", "evil"),
+        ("sessions", "export", session), ("models", EVIL), ("plugins", "check", EVIL),
+        ("config", "get", EVIL),
+        ("chat", "-q", "What is the evil word?", "-m", "scout"),
+    )  # fmt: skip
+    lines = "\n".join("\t".join(words) for words in commands)
+    program = (sys.executable, "-c", EVERY_COMMAND, lines)
+    async with Screen(env=hermes.environment(), cwd=folder, program=program, columns=120) as screen:
+        assert await screen.ends() == 0
+    for obeyed in ("\x1b]", "\x07", "\x9b", "\x1b[2J", "\u202e", "\u200b"):
+        assert obeyed not in screen.raw
+    assert screen.raw.count("\\u202e") > len(commands)
+    assert "Traceback" not in screen.raw

@@ -22,6 +22,7 @@ from typing import Self
 import pyte
 
 PATIENCE = 30.0
+HERMES = (sys.executable, "-m", "hermes")
 _TAKE_IT = "import fcntl, os, sys; fcntl.ioctl(0, %d, 0); os.execv(sys.argv[1], sys.argv[1:])"
 OWN_TERMINAL = (sys.executable, "-I", "-S", "-c", _TAKE_IT % termios.TIOCSCTTY)
 """Runs a program with the terminal at its stdin as the one whose Ctrl-C it hears."""
@@ -29,12 +30,18 @@ OWN_TERMINAL = (sys.executable, "-I", "-S", "-c", _TAKE_IT % termios.TIOCSCTTY)
 
 class Screen:
     def __init__(
-        self, *arguments: str, env: Mapping[str, str], cwd: object, columns: int = 80, lines: int = 40
+        self,
+        *arguments: str,
+        env: Mapping[str, str],
+        cwd: object,
+        columns: int = 80,
+        lines: int = 40,
+        program: tuple[str, ...] = HERMES,
     ) -> None:
         self.display = pyte.Screen(columns, lines)
         self.raw = ""
         self._stream = pyte.ByteStream(self.display)
-        self._command = [*OWN_TERMINAL, sys.executable, "-m", "hermes", *arguments]
+        self._command = [*OWN_TERMINAL, *program, *arguments]
         self._env = {"TERM": "xterm-256color", **env}
         self._cwd = cwd
 

@@ -92,6 +92,7 @@ UNUSED = (
     *("hermes.hooks.execution", "hermes.net.client", "hermes.plugins", "hermes.index.passages"),
     *("hermes.tools.files", "hermes.tools.memory", "hermes.tools.terminal.shell"),
     *("mcp", "hermes.app.mcp", "hermes.tools.mcp", "hermes.server"),
+    *("markdown_it", "prompt_toolkit", "hermes.cli._progress", "hermes.cli._screen", "hermes.cli._talk"),
 )
 """What an answer of the built-in model does without."""
 

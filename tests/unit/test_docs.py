@@ -277,6 +277,7 @@ ASKED = {
     "How do I search X?": "guides/search-x",
     "How do I serve Hermes to other programs?": "guides/serve",
     "How do I use Hermes with an OpenAI client?": "guides/serve",
+    "How do I attach a file to a question?": "guides/conversation",
 }
 
 

@@ -3,16 +3,19 @@
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 import click
 
 from hermes.cli._terminal import has_attributes, is_able
 from hermes.cli._unseen import spelt_out
-from hermes.cli._width import cells, columns, cut
+from hermes.cli._width import cells, columns, fitting
 from hermes.errors import HermesError
 
+SHORTEST_CUT = 20
+"""Columns that are left of a remark, however narrow the terminal is."""
 _INERT = {code: f"\\u{code:04x}" for code in {*range(0x20), *range(0x7F, 0xA0)} - set(b"\n\t\r\f")}
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 
@@ -24,6 +27,7 @@ class Border:
         self.redact: Callable[[str], str] = str
         self._row = ""
         self._is_in_line = False
+        self._is_still = False
         self._kept: TextIO | None = None
 
     def keep_stdout(self) -> None:
@@ -69,18 +73,34 @@ class Border:
         """What stands before an answer that is typed, on stderr."""
         self._write(prompt)
 
-    def aside(self, text: str) -> None:
-        """A remark that matters less: dim, where that can be shown."""
-        self._write(f"{_dim(visible(self.redact(text)))}\n")
+    def aside(self, text: str, end: str = "") -> None:
+        """A remark that matters less: dim, where that can be shown.
+
+        Where it does not fit with its `end` into a line of the terminal, it is cut before that.
+        """
+        shown, last = visible(self.redact(text)), visible(self.redact(end))
+        if last and is_terminal(sys.stderr):
+            shown = fitting(shown, max(columns(sys.stderr) - cells(last), SHORTEST_CUT))
+        self._write(f"{_dim(shown + last)}\n")
 
     def live(self, text: str) -> None:
         """What happens now, in a row on stderr that goes when anything else is said. Only to a terminal."""
-        if is_terminal(sys.stderr) and is_able(os.environ):
-            row = cut(" ".join(visible(self.redact(text)).split()), columns(sys.stderr) - 1)
+        if is_terminal(sys.stderr) and is_able(os.environ) and not self._is_still:
+            row = fitting(visible(self.redact(text)), columns(sys.stderr) - 1)
             left = " " * (cells(self._row) - cells(row))
             self._end_line()
             self._row = row
             self._tell(f"\r{_dim(row)}{left}")
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Within this nothing moves, because somebody is typing."""
+        self.clear()
+        self._is_still = True
+        try:
+            yield
+        finally:
+            self._is_still = False
 
     def clear(self) -> None:
         """Take the row of `live` away; blanks do that on every terminal."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Literal, TextIO
 
 from hermes.cli._border import Border, one_line
-from hermes.cli._keyboard import next_line
+from hermes.cli._keyboard import echo, next_line
 from hermes.protocols import Approval, Choice, Keep
 
 LONGEST_SHOWN = 4_000
@@ -38,8 +38,9 @@ class Consent:
         # What was typed before the question was there is no answer to it.
         with suppress(termios.error):
             termios.tcflush(self._stdin.fileno(), termios.TCIFLUSH)
-        self._border.say(self._question(wanted))
-        answer = await next_line(self._stdin)
+        with self._border.still(), echo(self._stdin, on=True):
+            self._border.say(self._question(wanted))
+            answer = await next_line(self._stdin)
         return _ANSWERS.get(answer.strip().lower(), "deny")
 
     def _question(self, wanted: Approval) -> str:

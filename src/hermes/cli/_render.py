@@ -29,6 +29,14 @@ class Renderer(Protocol):
     def show(self, event: Event) -> None: ...
 
 
+class Meanwhile(Renderer, Protocol):
+    """Shows what happens on the way to an answer."""
+
+    def answer(self) -> None:
+        """The answer comes now, or nothing more does."""
+        ...
+
+
 class View(msgspec.Struct):
     """What a person wants to see of every answer. It may change between two of them."""
 
@@ -38,26 +46,43 @@ class View(msgspec.Struct):
     usage: bool = False
 
 
+class Remarks:
+    """What happens on the way to an answer, where nobody looks on: only what should be known of it."""
+
+    def __init__(self, border: Border) -> None:
+        self._border = border
+        self._waits = Waits()
+
+    def show(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self._waits = Waits()
+        if words := remark(event, self._waits):
+            self._border.say(words)
+
+    def answer(self) -> None:
+        """Nothing has to make room for the answer."""
+
+
 class TextRenderer:
-    """The answer on stdout with its sources under it, when it is whole; remarks on stderr.
+    """The answer on stdout with its sources under it, when it is whole.
 
     What a model says before it calls a tool is no answer.
     """
 
-    def __init__(self, border: Border, view: View) -> None:
+    def __init__(self, border: Border, view: View, progress: Meanwhile) -> None:
         self._border = border
         self._view = view
-        self._waits = Waits()
+        self._progress = progress
 
     def show(self, event: Event) -> None:
         match event:
-            case Started():
-                self._waits = Waits()
+            case Text():
+                pass
             case Done(answer) | Failed(_, answer):
+                self._progress.answer()
                 self._print(answer)
             case _:
-                if words := remark(event, self._waits):
-                    self._border.say(words)
+                self._progress.show(event)
 
     def _print(self, answer: Answer) -> None:
         if answer.text:

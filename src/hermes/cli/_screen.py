@@ -1,4 +1,4 @@
-"""A run on a terminal: Markdown as it is written, a line for each tool call, thoughts folded."""
+"""A run on a terminal: the answer as Markdown while it is written, and under it its sources."""
 
 import os
 import time
@@ -6,73 +6,48 @@ from collections.abc import Callable
 
 from hermes.cli._border import Border
 from hermes.cli._cited import dates_of, listed
-from hermes.cli._happenings import Waits, call_line, outcome, remark, usage_line
+from hermes.cli._happenings import usage_line
 from hermes.cli._held import Held
 from hermes.cli._markdown import Page
 from hermes.cli._markdown.style import style_for
+from hermes.cli._progress import Progress
 from hermes.cli._render import View
-from hermes.cli._thinking import Thinking
 from hermes.cli._width import columns
-from hermes.events import (
-    Answer,
-    Done,
-    Event,
-    Failed,
-    Reasoning,
-    Started,
-    Text,
-    ToolFinished,
-    ToolProgress,
-    ToolStarted,
-)
+from hermes.events import Answer, Done, Event, Failed, Started, Text, ToolFinished
 
 
 class ScreenRenderer:
     """The answer on stdout with its sources under it, progress and remarks on stderr."""
 
     def __init__(self, border: Border, view: View, clock: Callable[[], float] = time.monotonic) -> None:
-        self.view = view
         self._border = border
-        self._clock = clock
+        self._view = view
+        self._progress = Progress(border, view, self._end_page, clock)
         self._style = style_for(os.environ, getattr(border.stdout, "encoding", None) or "utf-8")
         self._held = Held(border.redact)
         self._page: Page | None = None
-        self._thinking: Thinking | None = None
-        self._calls: dict[str, str] = {}
         self._dates: dict[str, str] = {}
-        self._waits = Waits()
 
     def show(self, event: Event) -> None:
-        if self._thinking is not None and not isinstance(event, Reasoning) and event != Text(""):
-            self._thinking.end()
-            self._thinking = None
         match event:
-            case Started():
-                self._begin()
+            case Text(""):
+                return
             case Text(delta):
-                if self.view.streams:
+                if self._view.streams:
+                    self._progress.answer()
                     self._write(self._held.add(delta))
-            case Reasoning(delta):
-                self._think(delta)
-            case ToolStarted(id, name, arguments):
-                self._end_page()
-                self._calls[id] = call_line(name, self._border.redact(arguments))
-                self._show_running()
-            case ToolProgress(id, _, text):
-                self._show_progress(id, text)
-            case ToolFinished():
-                self._finish_call(event)
-            case Done(answer):
+                return
+            case Done(answer) | Failed(_, answer):
+                self._progress.answer()
                 self._finish(answer)
-            case Failed(_, partial):
-                self._finish(partial)
+                return
+            case Started():
+                self._dates.clear()
+            case ToolFinished():
+                self._dates |= dates_of(event.result)
             case _:
-                self._remark(event)
-
-    def _begin(self) -> None:
-        self._dates.clear()
-        self._calls.clear()
-        self._waits = Waits()
+                pass
+        self._progress.show(event)
 
     def _write(self, text: str) -> None:
         if not text:
@@ -92,44 +67,12 @@ class ScreenRenderer:
         if text:
             self._border.paint(text)
 
-    def _think(self, delta: str) -> None:
-        if self._thinking is None:
-            self._end_page()
-            self._thinking = Thinking(self._border, self._clock, in_full=self.view.reasoning)
-        self._thinking.add(delta)
-
-    def _show_running(self) -> None:
-        """The call that was started last, and how many others are still running."""
-        if self._calls:
-            *others, line = self._calls.values()
-            self._border.live(f"{line} …" + (f" and {len(others)} more" if others else ""))
-
-    def _show_progress(self, id: str, text: str) -> None:
-        lines = text.split("\n")
-        last = next((line for line in reversed(lines) if line.strip()), "")
-        if last and id in self._calls:
-            self._border.live(f"{self._calls[id]} … {last}")
-
-    def _finish_call(self, event: ToolFinished) -> None:
-        line = self._calls.pop(event.id, f"· {event.name}")
-        self._border.aside(f"{line}: {outcome(event)}")
-        self._dates |= dates_of(event.result)
-        self._show_running()
-
-    def _remark(self, event: Event) -> None:
-        words = remark(event, self._waits)
-        if words:
-            self._end_page()
-            self._border.say(words)
-            self._show_running()
-
     def _finish(self, answer: Answer) -> None:
-        if not self.view.streams:
+        if not self._view.streams:
             self._write(self._border.redact(answer.text))
         self._end_page()
-        self._border.clear()
         if answer.citations:
             lines = (listed(cited, self._dates.get(cited.url, ""), self._style) for cited in answer.citations)
             self._paint("\n" + "".join(f"{line}\n" for line in lines))
-        if self.view.usage:
+        if self._view.usage:
             self._border.aside(usage_line(answer.usage, answer.cost))

@@ -37,6 +37,11 @@ def cut(text: str, width: int) -> str:
     return f"{kept.rstrip()}…"
 
 
+def fitting(text: str, width: int) -> str:
+    """The text as a single line of at most so many cells."""
+    return cut(" ".join(text.split()), width)
+
+
 def padded(text: str, width: int, *, right: bool = False) -> str:
     """The text with spaces up to a width, behind it or before it."""
     room = " " * (width - cells(text))

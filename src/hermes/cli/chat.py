@@ -1,7 +1,6 @@
 """Ask one question, or hold a conversation."""
 
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
@@ -12,15 +11,14 @@ import msgspec
 from hermes import discover
 from hermes.app import Dialogue, Runtime, Terms
 from hermes.cli import _complete
-from hermes.cli._border import border, is_terminal, one_line
+from hermes.cli._border import border, is_terminal, one_line, visible
 from hermes.cli._consent import Consent, Decided
 from hermes.cli._json import show_json
 from hermes.cli._loop import event_loop
 from hermes.cli._question import read_question
-from hermes.cli._render import JsonRenderer, LinesRenderer, Renderer, TextRenderer, View
+from hermes.cli._render import JsonRenderer, LinesRenderer, Meanwhile, Remarks, Renderer, TextRenderer, View
 from hermes.cli._serving import serving_line
 from hermes.cli._settings import read_settings
-from hermes.cli._terminal import is_able
 from hermes.cli._waiting import Patient
 from hermes.errors import UsageError
 from hermes.messages import Image
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
     from hermes.agent.explain import Reason
 
 SHOWN_VALUE = 100
-LOOKED_FOR = 0.3
-"""Seconds that a prompt waits for what runs on this machine."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +96,7 @@ def command(**given: Any) -> int:
         border().keep_stdout()
     runtime = Runtime(settings, consent, yes=options.yes, listeners=(Decided(border()),))
     if person is not None:
-        runtime.chooser.ask = lambda question: click.confirm(question, err=True)
+        runtime.chooser.ask = lambda question: click.confirm(visible(question), err=True)
     interactive = options.query is None and is_terminal(sys.stdin)
     question = "" if interactive else read_question(options.query, sys.stdin)
     pictures = _read_images(options.images)
@@ -157,43 +153,32 @@ def _shown(options: Options, view: View) -> Renderer:
         return JsonRenderer(border())
     if options.json_lines:
         return LinesRenderer(border())
-    if is_terminal(sys.stdout):
+    if is_terminal(sys.stdout) and not options.schema:  # data is no Markdown
         screen: Renderer = discover.module("hermes.cli._screen").ScreenRenderer(border(), view)
         return screen
-    return TextRenderer(border(), view)
+    return TextRenderer(border(), view, _meanwhile(view))
+
+
+def _meanwhile(view: View) -> Meanwhile:
+    """What is shown on the way to an answer that goes to a program: all, where a person looks on."""
+    if not is_terminal(sys.stderr):
+        return Remarks(border())
+    progress: Meanwhile = discover.module("hermes.cli._progress").Progress(border(), view)
+    return progress
 
 
 def _talk(runner: asyncio.Runner, runtime: Runtime, options: Options, pictures: Sequence[Image]) -> None:
-    """Hold a conversation. Its prompt waits for no server, and hardly for those of this machine."""
-    looking = runner.get_loop().create_task(runtime.chooser.look_around(options.model))
-    runner.run(asyncio.wait([looking], timeout=LOOKED_FOR))
     view = _view(options)
-    talk = discover.module("hermes.cli._talk.talk").Talk(
+    discover.module("hermes.cli._talk.begin").begin(
+        runner,
         runtime,
         runner.run(_terms(runtime, options)),
         border(),
         _renderer(options, view),
         view,
-        lambda model: _say_who_serves(runtime, model),
+        introduce=lambda model: _say_who_serves(runtime, model),
+        pictures=pictures,
     )
-    if looking.done():
-        looking.result()
-        talk.introduce()
-    else:
-        talk.look_around(looking)
-        border().say("still looking for model servers on this machine; `/help` shows what can be typed")
-    discover.module("hermes.cli._talk.hold").hold(runner, talk, _reader(runtime, talk), pictures)
-
-
-def _reader(runtime: Runtime, talk: Any) -> Any:
-    """Where questions are typed: with history and completion where the terminal can do that."""
-    if not (is_able(os.environ) and is_terminal(sys.stderr)):
-        return discover.module("hermes.cli._talk.plain").PlainReader(border(), sys.stdin)
-    past = discover.module("hermes.cli._talk.past").Past(
-        os.path.join(runtime.config.home, "history"), border().redact
-    )
-    prompt = discover.module("hermes.cli._talk.prompt")
-    return prompt.PromptReader(border(), past, talk.completions(), sys.stdin, sys.stderr)
 
 
 async def _find_session(runtime: Runtime, resume_last: bool, resume: str | None) -> Session | None:

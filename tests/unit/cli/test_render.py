@@ -1,15 +1,22 @@
 """What a person sees of tool calls while they run, and what never reaches the screen."""
 
+import asyncio
 import io
 import os
+import re
 import sys
 
 import pyte
 import pytest
 
 from hermes.cli._border import Border
+from hermes.cli._cited import dates_of, listed
 from hermes.cli._consent import Consent, Decided
-from hermes.cli._render import TextRenderer, View
+from hermes.cli._happenings import usage_line
+from hermes.cli._markdown import Style
+from hermes.cli._progress import Progress
+from hermes.cli._pulse import Pulse
+from hermes.cli._render import Remarks, TextRenderer, View
 from hermes.cli._screen import ScreenRenderer
 from hermes.events import (
     Notice,
@@ -21,6 +28,7 @@ from hermes.events import (
     ToolProgress,
     ToolStarted,
 )
+from hermes.messages import Citation, Usage
 from hermes.protocols import Approval
 
 KEY = "sk-very-secret-value-1234"
@@ -74,6 +82,8 @@ def begin_screen(monkeypatch):
         display = pyte.Screen(40, 12)
         display.set_mode(pyte.modes.LNM)
         terminal = _Tty(pyte.Stream(display).feed)
+        monkeypatch.setattr("hermes.cli._border.columns", lambda _stream: 40)
+        monkeypatch.setattr("hermes.cli._screen.columns", lambda _stream: 40)
         monkeypatch.setattr(sys, "stderr", terminal)
         monkeypatch.setattr(sys, "stdout", terminal)
         return lambda: [line.rstrip() for line in display.display if line.strip()]
@@ -111,6 +121,7 @@ def test_a_running_call_has_a_row_that_its_final_line_replaces(border, begin_scr
     assert screen()[1:3] == ["· look sky: 1,200 characters by local, 2", "50 ms"]
     assert len(screen()) == 4
     renderer.show(finished("2"))
+    assert screen()[3:] == ["· look a very long …: 1,200 characters,", "250 ms"]
     renderer.show(Text("**Yes** "))
     renderer.show(Text("indeed."))
     renderer.show(Notice("by the way"))
@@ -141,6 +152,16 @@ def test_a_remark_in_the_middle_of_a_line_begins_a_new_one(border, begin_screen)
     ScreenRenderer(border, View()).show(Text("half a "))
     border.say("may it be done?")
     assert screen() == ["half a", "may it be done?"]
+
+
+def test_a_person_sees_the_way_to_an_answer_that_goes_to_a_program(border, begin_screen):
+    screen = begin_screen()
+    renderer = TextRenderer(border, View(), Progress(border, View()))
+    renderer.show(Text("let me look "))
+    renderer.show(started("1"))
+    assert screen() == ["· look sky …"]
+    renderer.show(finished("1"))
+    assert screen() == ["· look sky: 1,200 characters, 250 ms"]
 
 
 def test_waiting_is_told_when_it_adds_up(renderer, capsys):
@@ -213,7 +234,55 @@ async def test_no_part_of_a_key_is_in_a_question_and_no_line_can_pass_for_ours(b
 
 
 def test_without_a_terminal_nothing_is_said_of_calls(border, capsys):
-    renderer = TextRenderer(border, View())
+    renderer = TextRenderer(border, View(), Remarks(border))
     for event in (started("1"), finished("1")):
         renderer.show(event)
     assert capsys.readouterr() == ("", "")
+
+
+DATED = (
+    '{"success": true, "data": {"web": [{"url": "https://www.a.example/x", "date": "2026-05-04T10:00:00Z"}]}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("cited", "links", "line"),
+    [
+        (Citation(1, "https://www.a.example/x", "A page", "", verified=True), False,
+         "[1] A page  https://www.a.example/x  2026-05-04"),
+        (Citation(1, "https://www.a.example/x", "A page", "", verified=True), True,
+         "[1] \x1b]8;;https://www.a.example/x\x1b\\A page\x1b]8;;\x1b\\  a.example  2026-05-04"),
+        (Citation(2, "hermes://docs/x.md", "", ""), True, "[2] hermes://docs/x.md  (not verified)"),
+        (Citation(3, "", "", ""), True, "[3] no source has this number  (not verified)"),
+        (Citation(4, "https://b.example", "\x1b]0;evil\x07 \u202etitle", "", verified=True), False,
+         "[4] \\u001b]0;evil\\u0007 \\u202etitle  https://b.example"),
+    ],
+)  # fmt: skip
+def test_a_source_has_its_number_title_host_and_date(cited, links, line):
+    dates = dates_of(DATED)
+    shown = listed(cited, dates.get(cited.url, ""), Style(attributes=links, links=links))
+    assert re.sub(r"\x1b\[\d*m", "", shown) == line
+
+
+@pytest.mark.parametrize("result", ["", "no json", "[]", '{"data": 1}', '{"data": {"web": [{"url": 1}]}}'])
+def test_a_result_that_is_no_search_tells_no_dates(result):
+    assert dates_of(result) == {}
+
+
+def test_tokens_and_cost_are_told_in_a_line():
+    usage = Usage(1200, 34, 1234, cached_tokens=1000, reasoning_tokens=20)
+    assert (
+        usage_line(usage, 0.0123)
+        == "1,200 tokens in (1,000 from a cache), 34 out (20 of thinking), 0.0123 US dollars"
+    )
+    assert usage_line(Usage(1, 2, 3), None) == "1 tokens in, 2 out, cost unknown"
+
+
+async def test_waiting_is_seen_after_a_while(monkeypatch):
+    beats = []
+    monkeypatch.setattr("hermes.cli._pulse.SILENCE", 0)
+    pulse = Pulse(beats.append)
+    pulse.start()
+    await asyncio.sleep(0.01)
+    pulse.stop()
+    assert beats == [0]

@@ -27,10 +27,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_file_goes_into_the_question_behind_a_fence_that_it_cannot_leave(folder):
-    made = attach('see @notes.md, and @"two words.txt".')
+    made = attach('see @notes.md, and @"two words.txt".', lambda text: text.replace("eggs", "[redacted]"))
     assert made.question == (
         'see @notes.md, and @"two words.txt".\n\n`notes.md`:\n\n````\n```\nmilk\n```\n````'
-        "\n\n`two words.txt`:\n\n```\neggs\n```"
+        "\n\n`two words.txt`:\n\n```\n[redacted]\n```"
     )
     assert (made.images, made.names) == ((), ("notes.md", "two words.txt"))
 
@@ -39,7 +39,7 @@ def test_a_file_goes_into_the_question_behind_a_fence_that_it_cannot_leave(folde
     "typed", ["@pic.PNG", "see ./pic.PNG.", "'{folder}/pic.PNG' what is it?", "@./pic.PNG"]
 )
 def test_a_picture_is_shown_by_its_path(folder, typed):
-    made = attach(typed.format(folder=folder))
+    made = attach(typed.format(folder=folder), str)
     assert [image.media_type for image in made.images] == ["image/png"]
     assert "PNG" in made.question
 
@@ -48,7 +48,7 @@ def test_a_picture_is_shown_by_its_path(folder, typed):
     "typed", ["what did @nasa say?", "mail me@x.org", "a @ b", "see /etc/none.png", "@v1.2?"]
 )
 def test_what_is_no_file_stays_a_word(folder, typed):
-    assert attach(typed).question == typed
+    assert attach(typed, str).question == typed
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_what_is_no_file_stays_a_word(folder, typed):
 )
 def test_a_file_that_cannot_be_attached_is_an_error(folder, typed, problem):
     with pytest.raises(UsageError, match=problem) as caught:
-        attach(f"see {typed}")
+        attach(f"see {typed}", str)
     assert caught.value.hint
 
 

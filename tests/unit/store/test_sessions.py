@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes.errors import StoreError, StoreUnavailable, UnknownName, UsageError
+from hermes.events import Notice
 from hermes.messages import Message, ToolCall
 from hermes.protocols import SessionLog
-from hermes.store import Session, Store, new_session_id
+from hermes.store import Happening, Session, Store, new_session_id
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -198,3 +199,47 @@ async def test_a_closed_store_stays_closed_and_makes_no_file(store, path):
 def test_session_ids_sort_by_time():
     assert new_session_id(1_794_752_730.9, b"\xa1\xb2\xc3\xd4") == "20261115-142530-a1b2c3"
     assert new_session_id(1_794_752_730, b"\xff" * 3) < new_session_id(1_794_752_731, b"\x00" * 3)
+
+
+def _said(*texts):
+    return [
+        Message(role="assistant" if number % 2 else "user", content=text) for number, text in enumerate(texts)
+    ]
+
+
+async def test_what_is_taken_back_is_gone_also_from_the_search(store, session):
+    await store.create(session("s"))
+    await store.append("s", _said("first quic?", "yes", "second tls?", "no"), [Happening(1.0, Notice("a"))])
+    await store.mark("s", "failed", [Happening(2.0, Notice("b"))])
+    assert len(await store.search("tls", 5)) == 1
+    await store.cut("s", 2, 4)
+    assert [message.content for message in await store.messages("s")] == ["first quic?", "yes"]
+    assert [happened.event for happened in await store.events("s")] == [Notice("a")]
+    assert await store.search("tls", 5) == []
+    assert len(await store.search("quic", 5)) == 1
+    found = await store.find("s")
+    assert (found.messages, found.status) == (2, "done")
+    await store.append("s", _said("third tls?"))
+    assert [hit.seq for hit in await store.search("tls", 5)] == [3]
+
+
+async def test_a_session_of_which_all_is_taken_back_can_be_begun_again(store, session):
+    await store.create(session("s"))
+    await store.append("s", _said("first?", "yes"))
+    await store.cut("s", 0, 2)
+    with pytest.raises(UnknownName):
+        await store.find("s")
+    await store.create(session("s"))
+    await store.append("s", _said("again?"))
+    assert (await store.find("s")).messages == 1
+
+
+async def test_what_another_wrote_meanwhile_is_not_taken_back(store, session):
+    await store.create(session("s"))
+    await store.append("s", _said("first?", "yes", "theirs?"))
+    with pytest.raises(StoreError, match="another program wrote") as caught:
+        await store.cut("s", 0, 2)
+    assert caught.value.hint
+    with pytest.raises(StoreUnavailable):
+        await store.cut("gone", 0, 2)
+    assert len(await store.messages("s")) == 3

@@ -5,49 +5,35 @@ underlined, links that are defined elsewhere and tables without a bar in front a
 written: to wait for what may follow would hold back every paragraph. A line break stays a line break.
 """
 
-import re
 from collections.abc import Callable, Sequence
-from typing import Literal
 
-import msgspec
-
-from hermes.cli._markdown.inline import Pieces, runs
+from hermes.cli._markdown.blocks import (
+    CODE_INDENT,
+    DEEPEST,
+    FENCE,
+    HEADING,
+    ITEM,
+    QUOTE,
+    UNDERLINE,
+    WHOLE,
+    Container,
+    Fence,
+    begins_block,
+    is_rule,
+    is_short,
+    is_undecided,
+    set_in,
+    squeezed,
+    without,
+)
+from hermes.cli._markdown.inline import runs
 from hermes.cli._markdown.lines import Lines
+from hermes.cli._markdown.pieces import Pieces
 from hermes.cli._markdown.style import Run, Style, strong
 from hermes.cli._markdown.table import is_delimiter, split, table
 from hermes.cli._unseen import spelt_out
 
-_LONGEST_DOUBT = 200
-"""Letters after which a line of dashes is a paragraph, and no longer a rule that is still being drawn."""
-_DEEPEST = 12
-"""Quotes and items in each other; what is deeper is words."""
-_CODE_INDENT = 4
 _RULE_WIDTH = 40
-
-_QUOTE = re.compile(r"[ \t]*> ?")
-_ITEM = re.compile(r"([ \t]*)([-+*]|\d{1,9}[.)])(?:([ \t]+)(?=[^ \t])|[ \t]*$)")
-_FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})(.*)")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-_LONG_UNDECIDED = re.compile(r"[ \t>]*(?:#{1,6}[ \t].*|```.*|~~~.*|\|.*)?")
-_UNDECIDED = re.compile(r"[ \t>]*(?:(?:[-+*_][ \t]*)*|=+[ \t]*|\d{1,9}|\d{1,9}[.)][ \t]*|#{1,6}|[`~]{1,2})")
-"""The beginning of a line that may still become more than one kind of block."""
-
-
-class Container(msgspec.Struct, frozen=True):
-    """A quote, or an item of a list whose words begin so many columns in."""
-
-    kind: Literal["quote", "item"]
-    indent: int = 0
-    mark: str = ""
-
-
-class Fence(msgspec.Struct, frozen=True):
-    """Code until this fence comes again; so many blanks before each line are the fence's own."""
-
-    mark: str
-    indent: int
 
 
 class Page:
@@ -56,7 +42,8 @@ class Page:
     def __init__(self, style: Style, width: Callable[[], int]) -> None:
         self._style = style
         self._lines = Lines(style, width)
-        self._pending = ""
+        self._came: list[str] = []
+        self._needs_line = False
         self._containers: list[Container] = []
         self._paragraph: Pieces | None = None
         self._in_line = False
@@ -67,46 +54,51 @@ class Page:
 
     def feed(self, text: str) -> str:
         """Take more of the Markdown; gives what is to be written now."""
-        self._pending = (self._pending + text).replace("\r\n", "\n")
-        held = "\r" if self._pending.endswith("\r") else ""
-        self._pending = self._pending.removesuffix(held)
-        while self._advance(final=False):
-            pass
-        self._pending += held
+        self._came.append(text)
+        if text and (not self._needs_line or "\n" in text):
+            self._take_in(final=False)
         return self._lines.take()
 
     def end(self) -> str:
         """No more comes: gives all that was held back, up to the end of its line."""
-        while self._advance(final=True):
-            pass
+        self._take_in(final=True)
         self._end_table()
         self._end_paragraph()
         self._fence = None
         self._close(0)
         return self._lines.take()
 
-    def _advance(self, *, final: bool) -> bool:
-        """Deal with one line, or with a part of a paragraph; says if there may be more to do."""
-        line, newline, rest = self._pending.partition("\n")
-        if not (line or newline) or not (self._in_line or newline or final or not self._waits(line)):
-            return False
-        self._pending = rest
+    def _take_in(self, *, final: bool) -> None:
+        """Deal with what came: whole lines, and as much of the last as is certain."""
+        came = squeezed("".join(self._came).replace("\r\n", "\n"))
+        held = "\r" if came.endswith("\r") and not final else ""
+        *lines, last = came.removesuffix(held).split("\n")
+        for line in lines:
+            self._take(line, "\n")
+        waits = bool(last) and not (self._in_line or final) and self._waits(last)
+        self._needs_line = waits and self._needs_line
+        if last and not waits:
+            self._take(last, "")
+            last = ""
+        self._came = [last + held]
+
+    def _take(self, line: str, end: str) -> None:
+        """Deal with a line, or with a part of one that says what it is."""
         words = line if self._in_line else self._place(line)
-        self._in_line = words is not None and not newline
+        self._in_line = words is not None and not end
         if words is not None:
-            self._say(words + newline)
-        return bool(rest)
+            self._say(words + end)
 
     def _waits(self, line: str) -> bool:
-        """Whether the beginning of a line does not say yet what it is."""
-        if self._fence is not None or self._rows or self._is_code(line):
-            return True
-        while not (_LONG_UNDECIDED.fullmatch(line) or (_is_short(line) and _UNDECIDED.fullmatch(line))):
-            found = _QUOTE.match(line) or _ITEM.match(line)
-            if not found:
-                return False
+        """Whether the beginning of a line does not say yet what it is, or it is shown only as a whole."""
+        self._needs_line = self._fence is not None or bool(self._rows) or self._is_code(line)
+        for _ in range(DEEPEST):
+            found = QUOTE.match(line) or ITEM.match(line)
+            if self._needs_line or not found or is_undecided(line):
+                break
             line = line[found.end() :]
-        return True
+        self._needs_line = self._needs_line or bool(WHOLE.fullmatch(line))
+        return self._needs_line or is_undecided(line)
 
     def _say(self, text: str) -> None:
         """Words of a paragraph."""
@@ -150,7 +142,7 @@ class Page:
         opened, rest = self._opened(rest, inside=inside)
         is_more = self._paragraph is not None and not opened
         if is_more and kept < len(self._containers):
-            is_more = not _begins_block(rest)
+            is_more = not begins_block(rest)
             kept = len(self._containers) if is_more else kept
         if not is_more:
             self._end_paragraph()
@@ -163,14 +155,14 @@ class Page:
         """How many of the open quotes and items a line belongs to, and what stands in them."""
         for number, container in enumerate(self._containers):
             if container.kind == "quote":
-                found = _QUOTE.match(line)
+                found = QUOTE.match(line)
                 if not found:
                     return number, line
                 line = line[found.end() :]
-            elif line.strip(" \t") and _set_in(line) < container.indent:
+            elif line.strip(" \t") and set_in(line) < container.indent:
                 return number, line
             else:
-                line = _without(line, container.indent)
+                line = without(line, container.indent)
         return len(self._containers), line
 
     def _opened(self, line: str, *, inside: bool) -> tuple[list[Container], str]:
@@ -179,14 +171,14 @@ class Page:
         An empty item begins none `inside` of a paragraph.
         """
         opened: list[Container] = []
-        while len(opened) < _DEEPEST and not self._is_code(line) and not _is_rule(line):
-            quote, item = _QUOTE.match(line), _ITEM.match(line)
+        while len(opened) < DEEPEST and not self._is_code(line) and not is_rule(line):
+            quote, item = QUOTE.match(line), ITEM.match(line)
             if quote:
                 opened.append(Container("quote"))
                 line = line[quote.end() :]
             elif item and (item[3] or not inside):
-                gap = 1 if len(item[3] or "") > _CODE_INDENT else len(item[3] or " ")
-                opened.append(Container("item", _set_in(line) + len(item[2]) + gap, item[2]))
+                gap = 1 if len(item[3] or "") > CODE_INDENT else len(item[3] or " ")
+                opened.append(Container("item", set_in(line) + len(item[2]) + gap, item[2]))
                 line = line[item.end(2) + gap :]
             else:
                 break
@@ -221,17 +213,17 @@ class Page:
 
     def _leaf(self, line: str, *, is_more: bool) -> str | None:
         """What stands in the quotes and items: words to be said, or a block that is shown here."""
-        if fence := _FENCE.fullmatch(line):
+        if fence := FENCE.fullmatch(line):
             self._end_paragraph()
             self._separate()
-            self._fence = Fence(fence[1], _set_in(line))
+            self._fence = Fence(fence[1], set_in(line))
             self._show_fence(line)
-        elif heading := _HEADING.match(line):
+        elif heading := HEADING.match(line):
             self._end_paragraph()
             self._show_heading(heading[1], heading[2] or "")
         elif not line:
             self._lines.raw("")
-        elif _is_rule(line) or (is_more and _is_short(line) and _UNDERLINE.match(line)):
+        elif is_rule(line) or (is_more and is_short(line) and UNDERLINE.match(line)):
             self._end_paragraph()
             self._separate()
             self._lines.raw(self._style.dim(self._style.dash * min(_RULE_WIDTH, self._lines.room)))
@@ -239,7 +231,7 @@ class Page:
             self._rows = [line]
         elif self._is_code(line):
             self._separate()
-            self._show_code(_without(line, _CODE_INDENT))
+            self._show_code(without(line, CODE_INDENT))
         else:
             if not is_more:
                 self._separate()
@@ -248,7 +240,7 @@ class Page:
 
     def _is_code(self, line: str) -> bool:
         """Whether a line is code because it is set in; in a list, more likely somebody only likes room."""
-        return self._paragraph is None and not self._containers and _set_in(line) >= _CODE_INDENT
+        return self._paragraph is None and not self._containers and set_in(line) >= CODE_INDENT
 
     def _show_heading(self, marks: str, text: str) -> None:
         self._separate(always=True)
@@ -263,12 +255,12 @@ class Page:
         if kept < len(self._containers) and line.strip(" \t"):
             self._fence = None
             return False
-        end = _FENCE.fullmatch(line)
+        end = FENCE.fullmatch(line)
         if end and end[1].startswith(fence.mark) and not end[2].strip(" \t"):
             self._fence = None
             self._show_fence(line)
         else:
-            self._show_code(_without(line, min(fence.indent, _set_in(line))))
+            self._show_code(without(line, min(fence.indent, set_in(line))))
         return True
 
     def _show_fence(self, line: str) -> None:
@@ -302,28 +294,3 @@ class Page:
             if self._paragraph is None:
                 self._separate()
             self._say(rows[0].lstrip(" \t") + "\n")
-
-
-def _begins_block(line: str) -> bool:
-    is_block = _FENCE.fullmatch(line) or _HEADING.match(line) or line.lstrip(" \t").startswith("|")
-    return bool(is_block) or _is_rule(line)
-
-
-def _is_rule(line: str) -> bool:
-    return _is_short(line) and bool(_RULE.match(line))
-
-
-def _is_short(line: str) -> bool:
-    return len(line) < _LONGEST_DOUBT
-
-
-def _set_in(line: str) -> int:
-    """The columns of blanks that a line begins with."""
-    blanks = line[: len(line) - len(line.lstrip(" \t"))]
-    return len(blanks.expandtabs(_CODE_INDENT))
-
-
-def _without(line: str, columns: int) -> str:
-    """The line without so many columns of blanks at its beginning."""
-    left = _set_in(line) - columns
-    return " " * max(left, 0) + line.lstrip(" \t") if line.strip(" \t") else line[columns:]

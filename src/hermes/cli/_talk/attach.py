@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 
 import msgspec
 
@@ -26,8 +27,8 @@ class Attached(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
-def attach(question: str) -> Attached:
-    """The question with the files that it names.
+def attach(question: str, redact: Callable[[str], str]) -> Attached:
+    """The question with the files that it names, and with no known secret in their text.
 
     A word with `@` that looks like a path and is none is an error; any other is left as it is.
     """
@@ -38,7 +39,7 @@ def attach(question: str) -> Attached:
         if name and _is_picture(name):
             pictures[name] = _picture(name)
         elif name:
-            texts[name] = _text(name)
+            texts[name] = redact(_text(name))
     for found in _PATH.finditer(question):
         name = (found[1] or found[2].replace("\\ ", " ")).rstrip(_AFTER_A_NAME)
         if _is_picture(name) and os.path.isfile(os.path.expanduser(name)):

@@ -1,10 +1,12 @@
 """Questions until somebody leaves."""
 
 import asyncio
+import sys
 from collections import deque
 from collections.abc import Sequence
 from typing import Protocol
 
+from hermes.cli._keyboard import echo
 from hermes.cli._talk.talk import Talk
 from hermes.errors import HermesError
 from hermes.messages import Image
@@ -34,7 +36,8 @@ def hold(runner: asyncio.Runner, talk: Talk, reader: Reader, pictures: Sequence[
         shown, pictures = pictures, ()
         turn = _Turn(talk, typed, shown, is_person=is_person)
         try:
-            runner.run(turn.run())
+            with echo(sys.stdin, on=False):
+                runner.run(turn.run())
         except KeyboardInterrupt:
             if not turn.has_ended:
                 raise

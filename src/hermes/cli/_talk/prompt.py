@@ -24,7 +24,7 @@ USUAL_HEIGHT = 24
 
 
 class PromptReader:
-    """Reads a question with all that a good terminal offers. It is shown on stderr, as no answer is."""
+    """Reads a question with all that a good terminal, `screen`, offers."""
 
     def __init__(
         self, border: Border, past: Past, completions: Completions, stdin: TextIO, screen: TextIO

@@ -10,7 +10,7 @@ from hermes import discover
 from hermes.app import Dialogue, Runtime, Terms
 from hermes.cli._border import Border
 from hermes.cli._render import Renderer, View
-from hermes.cli._talk.attach import attach
+from hermes.cli._talk.attach import Attached, attach
 from hermes.cli._talk.completion import Completions, Offer
 from hermes.errors import UnknownName, UsageError
 from hermes.events import Answer, Done, Event, Failed, Reasoning, Started
@@ -78,18 +78,22 @@ class Talk:
         self._looking = looking
 
     async def hear(self, typed: str, images: Sequence[Image] = (), *, is_person: bool = True) -> None:
-        """Do what was typed: run a word with a slash, or ask. Only a person may name files."""
+        """Do what was typed: run a word with a slash, or ask.
+
+        What a plugin says in a person's place runs no word of ours and attaches no file.
+        """
         found = _COMMAND.fullmatch(typed)
-        if found:
-            await self.run(found[1].lower(), (found[2] or "").strip())
+        name, words = (found[1].lower(), (found[2] or "").strip()) if found else ("", "")
+        if found and is_person:
+            await self.run(name, words)
             return
-        asked = attach(typed) if is_person else None
-        for name in asked.names if asked else ():
+        if name in self.runtime.plugins.commands:
+            await self._run_of_plugin(name, words)
+            return
+        asked = attach(typed, self.border.redact) if is_person else Attached(typed)
+        for name in asked.names:
             self.border.aside(f"· with `{name}`")
-        if asked:
-            await self.ask(asked.question, (*images, *asked.images))
-        else:
-            await self.ask(typed, images)
+        await self.ask(asked.question, (*images, *asked.images))
 
     async def ask(self, question: str, images: Sequence[Image] = ()) -> None:
         """Answer one question on the screen."""
@@ -102,16 +106,18 @@ class Talk:
 
     async def run(self, name: str, words: str) -> None:
         """Run a word with a slash: one of ours, or a plugin's."""
-        plugins = self.runtime.plugins
         if name in discover.names(COMMANDS):
             await discover.load(COMMANDS, name, "command").run(self, words)
-        elif name in plugins.commands:
-            with self.dialogue.lend(emit=self.show):
-                told = await plugins.run_command(name, words)
-            if told:
-                self.border.show(f"{told}\n")
+        elif name in self.runtime.plugins.commands:
+            await self._run_of_plugin(name, words)
         else:
             raise UnknownName("command", f"/{name}", [offer.text for offer in self.commands()])
+
+    async def _run_of_plugin(self, name: str, words: str) -> None:
+        with self.dialogue.lend(emit=self.show):
+            told = await self.runtime.plugins.run_command(name, words)
+        if told:
+            self.border.show(f"{told}\n")
 
     def commands(self) -> list[Offer]:
         """Every word with a slash, with what it does."""
