@@ -83,9 +83,14 @@ class Border:
             shown = fitting(shown, max(columns(sys.stderr) - cells(last), SHORTEST_CUT))
         self._write(f"{_dim(shown + last)}\n")
 
+    @property
+    def is_live(self) -> bool:
+        """Whether what happens now can be shown: stderr is a terminal that takes rows away again."""
+        return is_terminal(sys.stderr) and is_able(os.environ)
+
     def live(self, text: str) -> None:
         """What happens now, in a row on stderr that goes when anything else is said. Only to a terminal."""
-        if is_terminal(sys.stderr) and is_able(os.environ) and not self._is_still:
+        if self.is_live and not self._is_still:
             row = fitting(visible(self.redact(text)), columns(sys.stderr) - 1)
             left = " " * (cells(self._row) - cells(row))
             self._end_line()

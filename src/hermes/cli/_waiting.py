@@ -11,7 +11,10 @@ SAID_AFTER = (3.0, 30.0, 300.0)
 
 
 class Patient:
-    """Shows events through another renderer, and says when a model takes long to begin its answer."""
+    """Shows events through another renderer, and says when a model takes long to begin its answer.
+
+    For where no row on a terminal counts the seconds.
+    """
 
     def __init__(self, renderer: Renderer, border: Border) -> None:
         self._renderer = renderer

@@ -145,26 +145,18 @@ def _view(options: Options) -> View:
 
 
 def _renderer(options: Options, view: View) -> Renderer:
-    return Patient(_shown(options, view), border())
-
-
-def _shown(options: Options, view: View) -> Renderer:
     if options.as_json:
-        return JsonRenderer(border())
+        return Patient(JsonRenderer(border()), border())
     if options.json_lines:
-        return LinesRenderer(border())
+        return Patient(LinesRenderer(border()), border())
     if is_terminal(sys.stdout) and not options.schema:  # data is no Markdown
         screen: Renderer = discover.module("hermes.cli._screen").ScreenRenderer(border(), view)
-        return screen
-    return TextRenderer(border(), view, _meanwhile(view))
-
-
-def _meanwhile(view: View) -> Meanwhile:
-    """What is shown on the way to an answer that goes to a program: all, where a person looks on."""
-    if not is_terminal(sys.stderr):
-        return Remarks(border())
-    progress: Meanwhile = discover.module("hermes.cli._progress").Progress(border(), view)
-    return progress
+        return screen if border().is_live else Patient(screen, border())
+    if is_terminal(sys.stderr):
+        progress: Meanwhile = discover.module("hermes.cli._progress").Progress(border(), view)
+        shown = TextRenderer(border(), view, progress)
+        return shown if border().is_live else Patient(shown, border())
+    return Patient(TextRenderer(border(), view, Remarks(border())), border())
 
 
 def _talk(runner: asyncio.Runner, runtime: Runtime, options: Options, pictures: Sequence[Image]) -> None:
