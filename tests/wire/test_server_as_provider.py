@@ -19,14 +19,17 @@ def outer(home, server):
     )
 
 
+async def answered(home, inner):
+    async with serving(inner) as server, hermes.Agent("custom/hermes", config=outer(home, server)) as agent:
+        return await agent.run("What is scout?")
+
+
 async def test_the_outer_runs_its_own_tools_and_cites_its_own_sources(tmp_path):
     search = calls(("web_search", {"query": "scout", "limit": 2}), text="Let me see.")
     read = calls(("web_extract", {"urls": [SCOUT]}))
     async with ChatSimulator(search, read, says("It is a model. [1]")) as model:
         inner = settings(tmp_path / "inner", CUSTOM_BASE_URL=model.base_url, HERMES_MODEL_DEFAULT="custom/m")
-        async with serving(inner) as server:
-            async with hermes.Agent("custom/hermes", config=outer(tmp_path, server)) as agent:
-                answer = await agent.run("what is scout?")
+        answer = await answered(tmp_path, inner)
         assert model.refusals == []
         roles = [message["role"] for message in model.bodies[-1]["messages"]]
     assert answer.text == "It is a model. [1]"
@@ -43,7 +46,5 @@ async def test_the_outer_runs_its_own_tools_and_cites_its_own_sources(tmp_path):
 
 
 async def test_scout_behind_the_server_answers_with_the_tools_of_the_outer(tmp_path):
-    async with serving(settings(tmp_path / "inner")) as server:
-        async with hermes.Agent("custom/hermes", config=outer(tmp_path, server)) as agent:
-            answer = await agent.run("What is scout?")
+    answer = await answered(tmp_path, settings(tmp_path / "inner"))
     assert SCOUT in [cited.url for cited in answer.citations]
