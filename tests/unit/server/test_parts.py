@@ -248,6 +248,7 @@ def test_sonars_options_become_filters():
         "language": "en",
     }
     assert filters(SonarOptions()) == {}
+    assert filters(SonarOptions(search_recency_filter="hour")) == {"freshness": "day"}
 
 
 @pytest.mark.parametrize(
