@@ -68,6 +68,7 @@ async def test_a_caller_who_leaves_ends_the_run_and_the_models_socket_is_closed(
         async with asyncio.timeout(5):
             while len(server.services.runs) or server.services.room.inside:
                 await asyncio.sleep(0.01)
+        assert 'hermes_runs_total{outcome="stopped"} 1' in server.services.metrics.text(0, 0)
 
 
 async def test_a_caller_who_leaves_while_a_tool_runs_ends_the_tool(tmp_path, http):

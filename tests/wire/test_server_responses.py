@@ -214,6 +214,7 @@ async def test_a_cut_or_failed_response_says_so(home):
     ("given", "param"),
     [
         ({"background": True}, "background"),
+        ({"conversation": "conv_1"}, "conversation"),
         ({"input": []}, "input"),
         ({"input": " "}, "input"),
         ({"input": [{"type": "function_call_output", "call_id": "x", "output": "y"}]}, "input"),

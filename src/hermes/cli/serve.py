@@ -82,6 +82,9 @@ async def _say_who_answers(services: "Services") -> None:
     named = f"{choice.endpoint.provider.name}/{choice.endpoint.model}"
     backends = " and ".join(f"`{name}`" for name in runtime.services.web_names())
     border().say(f"the model `hermes` is `{named}` ({choice.reason}), searching with {backends}")
+    for notice in runtime.services.notices:
+        border().say(f"note: {notice.message}")
+    runtime.services.notices.clear()
 
 
 def _warn_of_others(host: str, config: Config) -> None:

@@ -49,6 +49,10 @@ class Metrics:
     def failed(self) -> None:
         self._runs[(("outcome", "failed"),)] += 1
 
+    def stopped(self) -> None:
+        """A run was ended from outside: its caller left, or the server is about to."""
+        self._runs[(("outcome", "stopped"),)] += 1
+
     def text(self, runs: int, inside: int) -> str:
         """All figures. `runs` are going on, `inside` requests are being answered."""
         return "\n".join(self._lines(runs, inside)) + "\n"

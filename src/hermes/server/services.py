@@ -1,5 +1,6 @@
 """What a handler may use, made once for the whole server."""
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -100,6 +101,9 @@ class Services:
             )
         except HermesError:
             self.metrics.failed()
+            raise
+        except asyncio.CancelledError:
+            self.metrics.stopped()
             raise
         self.metrics.answered(answer)
         left = dialogue.terms

@@ -8,7 +8,8 @@ import msgspec
 
 from hermes.errors import RequestFault
 
-_RECENCY = ("day", "week", "month", "year")
+_RECENCY = {"hour": "day", "day": "day", "week": "week", "month": "month", "year": "year"}
+"""The ages that Sonar knows, each with the nearest that backends do."""
 _MOST_DOMAINS = 20
 
 
@@ -68,7 +69,7 @@ def _domains(given: Sequence[str]) -> tuple[list[str], list[str]]:
 def _recency(given: str | None) -> str:
     if given is not None and given not in _RECENCY:
         raise _refused("search_recency_filter", f"must be one of {', '.join(_RECENCY)}")
-    return given or ""
+    return _RECENCY[given] if given else ""
 
 
 def _day(param: str, given: str | None) -> str:

@@ -100,7 +100,7 @@ async def unless_left(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     finally:
         watching.cancel()
         doing.cancel()
-        await asyncio.wait([doing])
+        await asyncio.gather(doing, return_exceptions=True)
 
 
 async def _left(receive: Receive) -> None:

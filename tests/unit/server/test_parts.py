@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes import discover
+from hermes.agent.conversation import Conversation
 from hermes.agent.prompt import NUDGE
 from hermes.app import Terms
 from hermes.config.secret import Redactor, Secret
@@ -24,6 +25,7 @@ from hermes.server.holding import Holding
 from hermes.server.limits import RateLimit, Room
 from hermes.server.metrics import Metrics
 from hermes.server.pending import Pending
+from hermes.server.responses.instructions import instructed, uninstructed
 from hermes.server.runs import LARGE, joined
 from hermes.server.sonar import SonarOptions, UserLocation, WebSearchOptions, filters
 from hermes.server.sources import SearchResult, Seen, marks
@@ -220,6 +222,21 @@ def test_a_turn_that_waits_is_found_by_its_own_conversation_alone():
     assert pending.resume(late) == (late, ())
 
 
+def test_instructions_come_and_go_and_a_summary_stands_for_the_same_messages():
+    said = [Message(role="user", content=str(number)) for number in range(5)]
+    summary = Message(role="user", content="in short", replaces=4, besides=(1,))
+    history = (*said, summary)
+
+    def sent(messages):
+        return [message.content for message in Conversation("s", messages, None).messages[1:]]
+
+    under = instructed("be brief", history)
+    assert sent(history) == ["in short", "1", "4"]
+    assert sent(under) == ["in short", "be brief", "1", "4"]
+    assert uninstructed(under) == history
+    assert uninstructed(instructed("x", said)) == tuple(said)
+
+
 @given(st.lists(st.sampled_from(["[1]", "[2]", "[3]", "🦉", "ü ", "a[", "]"])))
 def test_every_mark_is_where_it_is_said_to_be(pieces):
     text = "".join(pieces)
@@ -248,6 +265,7 @@ def test_sonars_options_become_filters():
         "language": "en",
     }
     assert filters(SonarOptions()) == {}
+    assert filters(SonarOptions(search_recency_filter="hour")) == {"freshness": "day"}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hermes.messages import Message
 from hermes.server.endpoint import Endpoint, Operation
 from hermes.server.faults import json_response
 from hermes.server.reading import read_json
+from hermes.server.responses.instructions import uninstructed
 from hermes.server.responses.reply import Keep, ResponseObject, ResponseStream
 from hermes.server.responses.request import ResponseRequest, read
 from hermes.server.services import Services
@@ -40,8 +41,7 @@ async def _respond(request: Request, services: Services) -> Response:
 
 def _keep(wanted: ResponseRequest, services: Services) -> Keep:
     async def keep(whole: ResponseObject, answer: Answer) -> None:
-        """Instructions hold for one response, and are not part of what was said."""
-        said = answer.messages[1:] if wanted.instructions else answer.messages
+        said = uninstructed(answer.messages) if wanted.instructions else answer.messages
         await services.responses.keep(whole.id, whole, said)
 
     return keep

@@ -13,6 +13,7 @@ from hermes.protocols import Effort, ToolSpec
 from hermes.server.asked import Asked, asked_of, model_name, offered, schema_of, split, tools_for
 from hermes.server.chat.request import Positive, Temperature
 from hermes.server.reading import picture
+from hermes.server.responses.instructions import instructed
 
 _NOT_HEEDED = ("reasoning", "web_search_call")
 """Items of an earlier answer that mean nothing here: what they stand for is kept on this side."""
@@ -75,20 +76,22 @@ class ResponseRequest(msgspec.Struct, frozen=True, kw_only=True):
     temperature: Temperature | None = None
     background: bool | None = None
     metadata: Mapping[str, str] | None = None
+    conversation: str | Mapping[str, Any] | None = None
 
 
 def read(request: ResponseRequest, before: Sequence[Message], settings: ServerSettings) -> Asked:
     """What is asked after what was said before; raises `RequestFault` for what cannot be done."""
     if request.background:
         raise RequestFault("nothing is answered in the background", param="background")
+    if request.conversation:
+        raise RequestFault("a conversation goes on by `previous_response_id`", param="conversation")
     said = split([*before, *_messages(request.input)], "input")
     tools = request.tools or ()
     offers = offered(_specs(tools), request.tool_choice)
-    first = (Message(role="system", content=request.instructions),) if request.instructions else ()
     terms = Terms(
         model=model_name(request.model),
         tools=tools_for(settings.tools, offers, searches=True),
-        history=(*first, *said.history),
+        history=instructed(request.instructions, said.history) if request.instructions else said.history,
         output_schema=schema_of(request.text.format if request.text else None, "text.format"),
         effort=request.reasoning.effort if request.reasoning else None,
         temperature=request.temperature,
