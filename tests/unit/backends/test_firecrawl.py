@@ -43,8 +43,8 @@ async def test_the_cloud_without_a_key_is_a_setting_that_is_missing(key, desk):
 )
 async def test_rows_are_taken_from_the_first_place_that_has_any(reply, desk):
     outcome, _ = await desk("firecrawl").search(replies(reply))
-    assert [(row.title, row.url, row.description, row.position) for row in outcome.rows] == [
-        ("T", "https://a.example/", "D", 1)
+    assert [(row.title, row.url, row.description) for row in outcome.rows] == [
+        ("T", "https://a.example/", "D")
     ]
 
 

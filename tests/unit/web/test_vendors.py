@@ -5,12 +5,13 @@ import json
 import os
 import subprocess
 import sys
+from base64 import b64decode
 
 import pytest
 
 from hermes.app.services import Services
 from hermes.config import load
-from hermes.errors import BackendDown, BackendRefused, BackendSpent, WebError
+from hermes.errors import BackendDown, BackendRefused, BackendSpent, ConfigError, WebError
 from hermes.net.client import Client
 from hermes.net.retry import RetryPolicy
 from simulators.web import custom, exa, searxng, tavily
@@ -78,6 +79,12 @@ async def test_annotations_of_the_message_come_third(tmp_path, nested):
     assert rows(await customised(tmp_path, reply)) == [("A", "https://a.example/", "")]
 
 
+@pytest.mark.parametrize("score", [10**400, -(10**400), 1e308, 7, True, "9"])
+async def test_a_score_of_any_size_breaks_nothing(tmp_path, score):
+    found, _ = await found_by_searxng(tmp_path, {"results": [scored("https://a.example/", score)]})
+    assert len(found.rows) == 1
+
+
 @pytest.mark.parametrize("content", ["the answer", [{"type": "text", "text": "the answer"}]])
 async def test_an_answer_alone_is_one_row(tmp_path, content):
     found = await customised(tmp_path, {"choices": [{"message": {"content": content}}]})
@@ -117,7 +124,7 @@ async def test_settings_alone_are_enough(tmp_path):
         settings = {"custom_base_url": vendor.url, "custom_api_key": KEY}
         async with Run("custom", tmp_path, {}, settings) as web:
             assert len((await web.search("q")).rows) == 1
-    assert vendor.asked[0].body["model"] == "sonar"
+    assert vendor.asked[0].body == {"model": "sonar", "messages": [{"role": "user", "content": "q"}]}
     assert vendor.is_authorized(vendor.asked[0])
 
 
@@ -175,6 +182,28 @@ async def test_searxng_is_asked_with_the_options_that_are_set(tmp_path):
     assert (sent["engines"], sent["categories"], sent["language"], sent["safesearch"]) == (
         "duckduckgo,brave", "it", "fr", "2",
     )  # fmt: skip
+
+
+async def test_a_login_in_the_address_of_an_instance_is_sent_in_a_header_and_told_to_nobody(tmp_path):
+    async with searxng.VENDOR(answers([("A", "https://a.example/", "d")])) as vendor:
+        address = vendor.url.replace("://", f"://me%40home:{KEY}@")
+        run = Run("searxng", tmp_path, {"SEARXNG_URL": address})
+        run.services.sent = []
+        async with run as web:
+            assert rows(await web.search("who@where")) == [("A", "https://a.example/", "d")]
+    [asked] = vendor.asked
+    assert b64decode(asked.headers["authorization"].removeprefix("Basic ")).decode() == f"me@home:{KEY}"
+    told = repr(run.services.sent)
+    assert "127.0.0.1" in told
+    assert KEY not in told
+    assert asked.headers["authorization"] not in told
+
+
+async def test_a_login_in_an_address_beside_a_key_is_refused_exactly(tmp_path):
+    address = "http://me:word@127.0.0.1:1"
+    async with Run("tavily", tmp_path, {"TAVILY_API_KEY": KEY, "TAVILY_BASE_URL": address}) as web:
+        with pytest.raises(ConfigError, match="`tavily` holds a user name or a password beside a key"):
+            await web.search("q")
 
 
 async def test_searxng_without_json_says_how_to_allow_it(tmp_path):

@@ -126,7 +126,10 @@ def same(url: str) -> str:
 
 
 def canonical(url: str) -> str:
-    """A spelling in which two results for one page are equal, with or without `www.`, TLS or trackers."""
+    """A spelling in which two results for one page are equal, with or without `www.`, TLS or trackers.
+
+    What follows `#` is a part of the page, unless it is a path: some sites keep their pages there.
+    """
     try:
         parts = urlsplit(spelled(url))
         port = "" if parts.port is None or str(parts.port) in _PORTS.values() else f":{parts.port}"
@@ -137,7 +140,8 @@ def canonical(url: str) -> str:
         (name, value) for name, value in parse_qsl(parts.query, True) if not re.fullmatch(_TRACKERS, name)
     ]
     scheme = "https" if parts.scheme.lower() in _WEB else parts.scheme.lower()
-    return urlunsplit((scheme, f"{host}{port}", parts.path.rstrip("/"), urlencode(sorted(query)), ""))
+    route = parts.fragment if parts.fragment.startswith(("/", "!")) else ""
+    return urlunsplit((scheme, f"{host}{port}", parts.path.rstrip("/"), urlencode(sorted(query)), route))
 
 
 def _holds_token(text: str) -> bool:

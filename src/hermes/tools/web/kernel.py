@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 
 from hermes import discover
-from hermes.errors import HermesError, WebError
+from hermes.errors import HermesError, UsageError, WebError
 from hermes.protocols import Compressor, Document, SearchRow, WebBackend
 from hermes.tools.web.addresses import Blocked, Gate, Refusal, same, spelled, split
 from hermes.tools.web.budget import PageArchive, fit, without_embedded_images
 from hermes.tools.web.filters import ask, judged
-from hermes.tools.web.rows import judged_rows
+from hermes.tools.web.rows import judged_rows, shown
 
 DEFAULT_LIMIT = 5
 MOST_RESULTS = 100
@@ -119,21 +119,20 @@ class WebKernel:
     async def _found(self, query: object, limit: int, filters: Mapping[str, object]) -> SearchOutcome:
         text = query.strip() if isinstance(query, str) else ""
         if not text:
-            raise WebError("the search query is empty", hint="say what to look for")
+            raise UsageError("the search query is empty", hint="say what to look for")
         wanted = judged(text, limit, filters)
         backend = self._search()
         found = await ask(backend, wanted, self._today)
-        rows = judged_rows(found.rows, backend.schemes, wanted)
-        if self._strict and rows.dropped:
-            raise WebError(f"Invalid web search result: {rows.dropped[0]}")
-        good = rows.good
+        good, dropped, repeated = judged_rows(found.rows, backend.schemes, wanted)
+        if self._strict and dropped:
+            raise WebError(f"Invalid web search result: {dropped[0]}")
         if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
-            rows=tuple(good[:limit]),
+            rows=shown(good[:limit]),
             served_by=found.served_by or backend.name,
-            dropped=tuple(rows.dropped),
-            notes=(*found.notes, _repetition(rows.repeated)) if rows.repeated else found.notes,
+            dropped=tuple(dropped),
+            notes=(*found.notes, _repetition(repeated)) if repeated else found.notes,
             among_several=bool(found.served_by),
         )
 
@@ -143,7 +142,7 @@ class WebKernel:
         """Read pages, each cut to `char_limit`; `in_all` bounds them together."""
         wanted = [self._wanted(item, index) for index, item in enumerate(_as_list(items)[:MOST_URLS])]
         if not wanted:
-            raise WebError("no URL to read", hint="give at least one URL")
+            raise UsageError("no URL to read", hint="give at least one URL")
         budget = clamp_budget(char_limit if char_limit is not None else self._char_limit)
         if in_all is not None:
             budget = min(budget, in_all // len(wanted))

@@ -17,7 +17,7 @@ from hermes.tools.web.backends.base import (
     text,
 )
 
-_ROWS = Columns(description="highlights", date="publishedDate")
+_ROWS = Columns(at=("results",), description="highlights", date="publishedDate")
 _CATEGORIES = {"news": "news", "finance": "financial report"}
 
 
@@ -80,6 +80,7 @@ BACKEND = Backend(
     ),
     filters=frozenset({"after", "before", "include_domains", "exclude_domains", "region", "topic"}),
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
     extract_request=_extract_request,
     read_extract=_read_extract,

@@ -24,7 +24,7 @@ MOST_PAGES = 20
 LONGEST_QUERY = 200
 LONGEST_OBJECTIVE = 5000
 DEFAULT_MODE = "advanced"
-_ROWS = Columns(description="excerpts", date="publish_date")
+_ROWS = Columns(at=("results",), beside=("warnings",), description="excerpts", date="publish_date")
 _MODES = {mode: mode for mode in ("turbo", "fast", "basic", DEFAULT_MODE)} | {"one-shot": "basic"}
 
 
@@ -107,6 +107,7 @@ BACKEND = Backend(
     ),
     filters=frozenset({"after", "include_domains", "exclude_domains", "region"}),
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
     extract_request=_extract_request,
     read_extract=_read_extract,

@@ -16,7 +16,7 @@ from hermes.tools.web.backends.base import (
 
 MOST_RESULTS = 20
 MOST_DOMAINS = 20
-_ROWS = Columns(description="snippet", others={"date": ("last_updated",)})
+_ROWS = Columns(at=("results",), description="snippet", others={"date": ("last_updated",)})
 
 
 def _search_request(site: Site, query: Query) -> HttpRequest:
@@ -62,5 +62,6 @@ BACKEND = Backend(
         {"freshness", "after", "before", "include_domains", "exclude_domains", "language", "region"}
     ),
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
 )

@@ -20,7 +20,7 @@ from hermes.tools.web.backends.base import (
 )
 from hermes.tools.web.filters import EVERY
 
-_ROWS = Columns(url="link", description="snippet")
+_ROWS = Columns(at=("organic",), beside=("news", "answerBox"), url="link", description="snippet")
 _BAD_REQUEST = 400
 
 
@@ -65,6 +65,7 @@ BACKEND = Backend(
     ),
     filters=EVERY,
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
     read_error=_read_error,
 )

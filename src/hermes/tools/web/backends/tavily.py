@@ -20,7 +20,7 @@ from hermes.tools.web.backends.base import (
 
 MOST_RESULTS = 20
 MOST_PAGES = 20
-_ROWS = Columns(description="content", date="published_date")
+_ROWS = Columns(at=("results",), beside=("answer",), description="content", date="published_date")
 
 
 def _headers(site: Site) -> dict[str, str]:
@@ -86,6 +86,7 @@ BACKEND = Backend(
     ),
     filters=frozenset({"freshness", "after", "before", "include_domains", "exclude_domains", "topic"}),
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
     extract_request=_extract_request,
     read_extract=_read_extract,
