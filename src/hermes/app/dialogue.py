@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from hermes.agent.auxiliary import counted_by
 from hermes.agent.conversation import Conversation
 from hermes.agent.loop import Turn
 from hermes.agent.means import Means
@@ -180,7 +181,7 @@ class Dialogue:
     async def ask(self, question: str, emit: Emit, images: Sequence[Image] = ()) -> Answer:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
         turn = self._turn(self._noting(emit))
-        with self.lend(emit=emit, spend=turn.spend):
+        with self.lend(emit=emit, spend=turn.spend), counted_by(turn.spend):
             return await self._ask(turn, question, emit, images)
 
     async def _ask(self, turn: Turn, question: str, emit: Emit, images: Sequence[Image]) -> Answer:

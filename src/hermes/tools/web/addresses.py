@@ -1,7 +1,7 @@
 """Addresses that a model or a page gave: spelled for the wire, told apart, and judged before their use."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 import msgspec
@@ -64,7 +64,7 @@ class Gate:
     def __init__(
         self,
         holds_secret: Callable[[str], bool] = lambda _text: False,
-        rules: Sequence[tuple[str, str]] = (),
+        rules: Iterable[tuple[str, str]] = (),
         admit: Admit = lambda _url: None,
     ) -> None:
         self._holds_secret = holds_secret
