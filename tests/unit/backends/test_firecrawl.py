@@ -48,6 +48,12 @@ async def test_rows_are_taken_from_the_first_place_that_has_any(reply, desk):
     ]
 
 
+async def test_a_long_query_is_cut_to_what_is_taken(desk):
+    outcome, vendor = await desk("firecrawl").search(replies({"data": {"web": []}}), "four " * 200)
+    assert vendor.asked[0].body["query"] == ("four " * 100).strip()
+    assert outcome.notes == ("Firecrawl takes 500 letters: the query was cut",)
+
+
 async def test_a_row_that_is_a_whole_page_keeps_its_title(desk):
     metadata = {"title": "T", "description": "D", "sourceURL": "https://a.example/"}
     page = {"markdown": "# T", "html": "<h1>T</h1>", "links": [], "metadata": metadata}

@@ -221,6 +221,15 @@ async def test_tavily_is_asked_for_twenty_at_most_and_keeps_its_key_in_a_header(
     assert "api_key" not in asked.body
 
 
+@pytest.mark.parametrize("word", ["four", "x" * 500])
+async def test_tavily_is_asked_with_as_many_words_as_it_takes(tmp_path, word):
+    async with tavily.VENDOR(answers([])) as vendor, Run("tavily", tmp_path, vendor.environ()) as web:
+        outcome = await web.search(f"{word} " * 100)
+    assert vendor.refusals == []
+    assert len(vendor.asked[0].body["query"]) > 390
+    assert outcome.notes == ("Tavily takes 400 letters: the query was cut",)
+
+
 async def test_tavily_answers_without_a_key_when_it_is_chosen(tmp_path):
     async with (
         tavily.VENDOR() as vendor,

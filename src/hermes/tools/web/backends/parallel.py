@@ -11,6 +11,8 @@ from hermes.tools.web.backends.base import (
     Site,
     address_option,
     at,
+    cut,
+    cut_note,
     first_text,
     items,
     json_request,
@@ -21,6 +23,7 @@ from hermes.tools.web.backends.base import (
 
 MOST_RESULTS = 20
 MOST_PAGES = 20
+MOST_DOMAINS = 10
 LONGEST_QUERY = 200
 LONGEST_OBJECTIVE = 5000
 DEFAULT_MODE = "advanced"
@@ -34,8 +37,8 @@ def _headers(site: Site) -> dict[str, str]:
 
 def _search_request(site: Site, query: Query) -> HttpRequest:
     payload = {
-        "search_queries": [query.text[:LONGEST_QUERY]],
-        "objective": query.text[:LONGEST_OBJECTIVE],
+        "search_queries": [cut(query.text, LONGEST_QUERY)],
+        "objective": cut(query.text, LONGEST_OBJECTIVE),
         "mode": _MODES.get(text(site.options["mode"]).lower(), DEFAULT_MODE),
         "advanced_settings": {"max_results": min(query.limit, MOST_RESULTS), **_narrowed(query)},
     }
@@ -46,17 +49,20 @@ def _narrowed(query: Query) -> dict[str, Any]:
     """The settings that the filters ask for. Beside a list of wanted domains the other list is ignored."""
     policy: dict[str, Any] = {}
     if query.include_domains:
-        policy["include_domains"] = list(query.include_domains)
+        policy["include_domains"] = list(query.include_domains[:MOST_DOMAINS])
     elif query.exclude_domains:
-        policy["exclude_domains"] = list(query.exclude_domains)
+        policy["exclude_domains"] = list(query.exclude_domains[:MOST_DOMAINS])
     if query.after:
         policy["after_date"] = query.after
     found: dict[str, Any] = {"source_policy": policy} if policy else {}
     return found | {"location": query.region.lower()} if query.region else found
 
 
-def _read_search(reply: Any, _query: Query) -> Found:
-    return Found(rows=_ROWS.rows(at(reply, "results")), notes=_warnings(reply))
+def _read_search(reply: Any, query: Query) -> Found:
+    is_cut = len(query.include_domains) > MOST_DOMAINS
+    domains = (f"Parallel searches at most {MOST_DOMAINS} domains: the first ones were searched",) * is_cut
+    notes = (*cut_note("Parallel", query, LONGEST_OBJECTIVE), *domains, *_warnings(reply))
+    return Found(rows=_ROWS.rows(at(reply, "results")), notes=notes)
 
 
 def _warnings(reply: Any) -> tuple[str, ...]:

@@ -10,6 +10,8 @@ from hermes.tools.web.backends.base import (
     Site,
     address_option,
     at,
+    cut,
+    cut_note,
     first_text,
     items,
     json_request,
@@ -20,6 +22,7 @@ from hermes.tools.web.backends.base import (
 
 MOST_RESULTS = 20
 MOST_PAGES = 20
+LONGEST_QUERY = 400
 _ROWS = Columns(at=("results",), beside=("answer",), description="content", date="published_date")
 
 
@@ -29,7 +32,7 @@ def _headers(site: Site) -> dict[str, str]:
 
 def _search_request(site: Site, query: Query) -> HttpRequest:
     payload = {
-        "query": query.text,
+        "query": cut(query.text, LONGEST_QUERY),
         "max_results": min(query.limit, MOST_RESULTS),
         "include_raw_content": False,
         "include_images": False,
@@ -43,8 +46,12 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
     return json_request(f"{site.base_url}/search", _headers(site), payload)
 
 
-def _read_search(reply: Any, _query: Query) -> Found:
-    return Found(rows=_ROWS.rows(at(reply, "results")), answer=text(at(reply, "answer")))
+def _read_search(reply: Any, query: Query) -> Found:
+    return Found(
+        rows=_ROWS.rows(at(reply, "results")),
+        answer=text(at(reply, "answer")),
+        notes=cut_note("Tavily", query, LONGEST_QUERY),
+    )
 
 
 def _extract_request(site: Site, urls: Sequence[str]) -> HttpRequest:

@@ -153,6 +153,20 @@ def json_request(
     )
 
 
+def cut(words: str, most: int) -> str:
+    """As many whole words as a vendor takes letters of; a longer query is refused by some."""
+    if len(words) <= most:
+        return words
+    return words[: most + 1].rpartition(" ")[0].rstrip() or words[:most]
+
+
+def cut_note(title: str, query: Query, most: int) -> tuple[str, ...]:
+    """What is to be said of a query that is longer than a vendor takes."""
+    if len(query.text) <= most:
+        return ()
+    return (f"{title} takes {most} letters: the query was cut",)
+
+
 def with_operators(query: Query) -> str:
     """The words with domains as the operators `site:` and `-site:`, for engines that know these."""
     wanted = " OR ".join(f"site:{domain}" for domain in query.include_domains)
