@@ -14,7 +14,7 @@ from hermes.config import load
 from hermes.errors import BackendDown, BackendRefused, BackendSpent, ConfigError, WebError
 from hermes.net.client import Client
 from hermes.net.retry import RetryPolicy
-from simulators.web import custom, exa, searxng, tavily
+from simulators.web import custom, exa, parallel, searxng, tavily
 from simulators.web.base import KEY, answers, as_json, fails, reads
 
 
@@ -344,3 +344,24 @@ async def test_a_key_that_the_vendor_refuses_is_an_error_in_json_too(tmp_path):
     assert "Exa refuses the key" in err
     assert "`EXA_API_KEY`" in err
     assert KEY not in err
+
+
+async def test_a_page_of_exa_that_was_elsewhere_is_found_by_what_was_asked_for(tmp_path):
+    asked, final = "https://a.example/old", "https://a.example/new"
+    reply = {"results": [{"id": asked, "url": final, "title": "T", "text": "Text."}, {"id": "x", "url": ""}]}
+    simulator = exa.VENDOR(lambda *_: as_json(reply))
+    async with simulator as vendor, Run("exa", tmp_path, vendor.environ()) as web:
+        [page] = (await web.extract([asked])).pages
+    assert (page.url, page.content, page.final_url) == (asked, "Text.", final)
+
+
+@pytest.mark.parametrize(("name", "vendor", "page"), [
+    ("exa", exa, {"results": [{"id": "https://a.example/", "url": "https://a.example/", "text": None}]}),
+    ("tavily", tavily, {"results": [{"url": "https://a.example/", "raw_content": None}]}),
+    ("parallel", parallel, {"results": [{"url": "https://a.example/", "excerpts": [], "full_content": ""}]}),
+])  # fmt: skip
+async def test_a_page_without_text_is_an_error(tmp_path, name, vendor, page):
+    simulator = vendor.VENDOR(lambda *_: as_json(page))
+    async with simulator as server, Run(name, tmp_path, server.environ()) as web:
+        [read] = (await web.extract(["https://a.example/"])).pages
+    assert "returned nothing for this page" in read.error

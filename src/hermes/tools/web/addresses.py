@@ -1,12 +1,13 @@
 """Addresses that a model or a page gave: spelled for the wire, told apart, and judged before their use."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 import msgspec
 
 from hermes.net.sites import matches
+from hermes.protocols import Document
 
 Admit = Callable[[str], str | None]
 """Asked whether an address may be read; gives the reason when it may not."""
@@ -123,6 +124,13 @@ def spelled(url: str) -> str:
 def same(url: str) -> str:
     """A spelling that tells whether a backend means the page that was asked for."""
     return spelled(unquote(url)).rstrip("/").lower()
+
+
+def matched(asked: Iterable[str], documents: Sequence[Document]) -> dict[str, Document]:
+    """The addresses that were asked for, each with its document: found by address, never by position."""
+    found = {same(document.final_url): document for document in documents if document.final_url}
+    found |= {same(document.url): document for document in documents}
+    return {url: found[key] for url in asked if (key := same(url)) in found}
 
 
 def canonical(url: str) -> str:

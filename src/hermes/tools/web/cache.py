@@ -13,7 +13,7 @@ from hermes.net.sites import matches
 from hermes.protocols import Document, Found, KeptPage, Query, WebBackend
 from hermes.store.database import Database, fetch
 from hermes.store.schema import Schema
-from hermes.tools.web.addresses import split
+from hermes.tools.web.addresses import matched, split
 
 CACHE = Schema(
     noun="the web cache",
@@ -176,9 +176,10 @@ class Cached:
         if not left:
             return list(kept.values())
         read = await self._readings.call(left, lambda: self._backend.extract(left))
-        for document in read:
-            if self._cache and document.error is None and document.content and self._may_keep(document):
-                self._cache.put(self._key("page", document.url), document)
+        if self._cache is not None:
+            for url, document in matched(left, read).items():
+                if document.error is None and document.content and self._may_keep(url, document):
+                    self._cache.put(self._key("page", url), document)
         return [*kept.values(), *read]
 
     def _kept(self, url: str) -> Document | None:
@@ -186,8 +187,8 @@ class Cached:
             return None
         return self._cache.get(self._key("page", url), Document)
 
-    def _may_keep(self, document: Document) -> bool:
-        places = filter(None, (document.url, document.final_url))
+    def _may_keep(self, url: str, document: Document) -> bool:
+        places = filter(None, (url, document.url, document.final_url))
         return all(may_keep(place, self._exempt) for place in places)
 
     def _key(self, kind: str, asked: Any) -> str:

@@ -14,7 +14,7 @@ import msgspec
 from hermes import discover
 from hermes.errors import HermesError, UsageError, WebError
 from hermes.protocols import Compressor, Document, SearchRow, WebBackend
-from hermes.tools.web.addresses import Blocked, Gate, Refusal, same, spelled, split
+from hermes.tools.web.addresses import Blocked, Gate, Refusal, matched, same, spelled, split
 from hermes.tools.web.budget import PageArchive, fit, without_embedded_images
 from hermes.tools.web.filters import ask, judged
 from hermes.tools.web.rows import judged_rows, shown
@@ -176,7 +176,9 @@ class WebKernel:
         documents = {
             url: Document(url=url, error=_unreadable(url, backend)) for url in allowed if url not in readable
         }
-        documents |= match_by_url(readable, _sound(await backend.extract(readable)) if readable else ())
+        missing = "the backend returned nothing for this address"
+        documents |= {url: Document(url=url, error=missing) for url in readable}
+        documents |= matched(readable, _sound(await backend.extract(readable)) if readable else ())
         served = dict.fromkeys(each.served_by for each in documents.values() if each.served_by)
         return documents, ", ".join(served) or backend.name
 
@@ -234,14 +236,6 @@ def _sound(documents: Sequence[Document]) -> list[Document]:
         for each in documents
         if isinstance(each.url, str)
     ]
-
-
-def match_by_url(asked: Sequence[str], documents: Sequence[Document]) -> dict[str, Document]:
-    """Each asked URL with its document, found by URL and never by position."""
-    by_url = {same(document.final_url): document for document in documents if document.final_url}
-    by_url |= {same(document.url): document for document in documents}
-    missing = "the backend returned nothing for this address"
-    return {url: by_url.get(same(url)) or Document(url=url, error=missing) for url in asked}
 
 
 def _is_elsewhere(final_url: str, url: str) -> bool:

@@ -50,15 +50,23 @@ def _extract_request(site: Site, urls: Sequence[str]) -> HttpRequest:
 
 def _read_extract(reply: Any, _urls: Sequence[str]) -> list[Document]:
     """The pages, and those that failed: Exa leaves them out of its results and says why in `statuses`."""
-    read = [
-        Document(url=text(item.get("url")), title=text(item.get("title")), content=text(item.get("text")))
-        for item in items(at(reply, "results"))
-    ]
-    return read + [
+    return list(map(_page, items(at(reply, "results")))) + [
         Document(url=text(status.get("id")), error=f"Exa could not read the page: {_why(status)}")
         for status in items(at(reply, "statuses"))
         if status.get("status") == "error"
     ]
+
+
+def _page(item: dict[str, Any]) -> Document:
+    """A page is named by the address that was asked for, as its `id`, and by the one where it was."""
+    content = text(item.get("text"))
+    return Document(
+        url=first_text(item, "id", "url"),
+        title=text(item.get("title")),
+        content=content,
+        error=None if content else "Exa returned nothing for this page",
+        final_url=text(item.get("url")),
+    )
 
 
 def _why(status: dict[str, Any]) -> str:

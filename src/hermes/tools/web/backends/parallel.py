@@ -76,18 +76,16 @@ def _extract_request(site: Site, urls: Sequence[str]) -> HttpRequest:
 
 
 def _read_extract(reply: Any, _urls: Sequence[str]) -> list[Document]:
-    read = [
-        Document(url=text(item.get("url")), title=text(item.get("title")), content=_content(item))
-        for item in items(at(reply, "results"))
-    ]
-    return read + [
+    return list(map(_page, items(at(reply, "results")))) + [
         Document(url=text(item.get("url")), error=f"Parallel could not read the page: {_why(item)}")
         for item in items(at(reply, "errors"))
     ]
 
 
-def _content(item: dict[str, Any]) -> str:
-    return text(item.get("full_content")) or "\n\n".join(texts(item.get("excerpts")))
+def _page(item: dict[str, Any]) -> Document:
+    content = text(item.get("full_content")) or "\n\n".join(texts(item.get("excerpts")))
+    error = None if content else "Parallel returned nothing for this page"
+    return Document(url=text(item.get("url")), title=text(item.get("title")), content=content, error=error)
 
 
 def _why(item: dict[str, Any]) -> str:

@@ -61,14 +61,7 @@ def _extract_request(site: Site, urls: Sequence[str]) -> HttpRequest:
 
 def _read_extract(reply: Any, urls: Sequence[str]) -> list[Document]:
     only = urls[0] if len(urls) == 1 else ""
-    read = [
-        Document(
-            url=text(item.get("url")) or only,
-            title=text(item.get("title")),
-            content=first_text(item, "raw_content", "content"),
-        )
-        for item in items(at(reply, "results"))
-    ]
+    read = [_page(item, only) for item in items(at(reply, "results"))]
     failed = [
         Document(url=text(item.get("url")), error=f"Tavily could not read the page: {_why(item)}")
         for item in items(at(reply, "failed_results"))
@@ -77,6 +70,16 @@ def _read_extract(reply: Any, urls: Sequence[str]) -> list[Document]:
         Document(url=url, error="Tavily could not read the page") for url in texts(at(reply, "failed_urls"))
     ]
     return read + failed + named
+
+
+def _page(item: dict[str, Any], only: str) -> Document:
+    content = first_text(item, "raw_content", "content")
+    return Document(
+        url=text(item.get("url")) or only,
+        title=text(item.get("title")),
+        content=content,
+        error=None if content else "Tavily returned nothing for this page",
+    )
 
 
 def _why(item: dict[str, Any]) -> str:
