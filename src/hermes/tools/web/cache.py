@@ -114,9 +114,11 @@ class Shared(Generic[T]):
         try:
             outcome = await work()
         except BaseException as error:
-            self._end(key, None, error)
+            self._fail(key, error)
             raise
-        self._end(key, outcome)
+        waiting = self._calls.pop(key)
+        if waiting is not None:
+            waiting.set_result(outcome)
         return outcome
 
     async def _outcome(self, key: Hashable) -> T | None:
@@ -127,7 +129,8 @@ class Shared(Generic[T]):
         await asyncio.wait([running])
         return running.result()
 
-    def _end(self, key: Hashable, outcome: T | None, failure: BaseException | None = None) -> None:
+    def _fail(self, key: Hashable, failure: BaseException) -> None:
+        """A failure is everybody's; who only leaves leaves the call to the next."""
         waiting = self._calls.pop(key)
         if waiting is None:
             return
@@ -135,7 +138,7 @@ class Shared(Generic[T]):
             waiting.set_exception(failure)
             waiting.exception()  # who waits may have left, and then nobody else looks at it
         else:
-            waiting.set_result(outcome)
+            waiting.set_result(None)
 
 
 class Cached:

@@ -16,8 +16,9 @@ from hermes.errors import HermesError, UsageError, WebError
 from hermes.protocols import Compressor, Document, SearchRow, WebBackend
 from hermes.tools.web.addresses import Blocked, Gate, Refusal, matched, same, spelled, split
 from hermes.tools.web.budget import PageArchive, fit, without_embedded_images
-from hermes.tools.web.filters import ask, judged
-from hermes.tools.web.rows import judged_rows, shown
+from hermes.tools.web.filters import fit as fit_filters
+from hermes.tools.web.filters import judged
+from hermes.tools.web.rows import judged_rows
 
 DEFAULT_LIMIT = 5
 MOST_RESULTS = 100
@@ -122,17 +123,18 @@ class WebKernel:
             raise UsageError("the search query is empty", hint="say what to look for")
         wanted = judged(text, limit, filters)
         backend = self._search()
-        found = await ask(backend, wanted, self._today)
+        fitted, lost = fit_filters(wanted, backend, self._today)
+        found = await backend.search(fitted)
         good, dropped, repeated = judged_rows(found.rows, backend.schemes, wanted)
         if self._strict and dropped:
             raise WebError(f"Invalid web search result: {dropped[0]}")
         if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
-            rows=shown(good[:limit]),
+            rows=tuple(good[:limit]),
             served_by=found.served_by or backend.name,
             dropped=tuple(dropped),
-            notes=(*found.notes, _repetition(repeated)) if repeated else found.notes,
+            notes=(*lost, *found.notes, *_repetitions(repeated)),
             among_several=bool(found.served_by),
         )
 
@@ -260,8 +262,10 @@ def _unreadable(url: str, backend: WebBackend) -> str:
     return f"the backend `{backend.name}` reads only {kinds} addresses"
 
 
-def _repetition(count: int) -> str:
-    return f"{count} {'row was' if count == 1 else 'rows were'} left out: the page of another row"
+def _repetitions(count: int) -> tuple[str, ...]:
+    if not count:
+        return ()
+    return (f"{count} {'row was' if count == 1 else 'rows were'} left out: the page of another row",)
 
 
 def _search_figures(outcome: SearchOutcome) -> dict[str, Any]:

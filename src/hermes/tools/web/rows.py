@@ -1,5 +1,6 @@
 """What a search gave, judged row by row: what holds, what does not and why, and what is there twice."""
 
+import re
 from collections.abc import Sequence
 
 from hermes.protocols import Query, SearchRow
@@ -10,8 +11,8 @@ LONGEST_TITLE = 500
 LONGEST_TEXT = 20_000
 """Characters of a description: more is a page in disguise, and pages are read with their own budget."""
 
-_PLAIN = "abcdefghijklmnopqrstuvwxyz0123456789.-"
-_NO_PARTS = ("", "", "")
+_WEB = frozenset({"http", "https"})
+_PLAIN = r"https?://(?:www\.)?([a-z0-9.-]+)/"
 
 
 def judged_rows(
@@ -22,13 +23,14 @@ def judged_rows(
     dropped: list[str] = []
     pages: dict[str, set[str] | str] = {}
     repeated = 0
-    is_narrowed = bool(query.include_domains or query.exclude_domains)
+    is_open = not query.include_domains and not query.exclude_domains and {*schemes} >= _WEB
+    plain = re.compile(_PLAIN).match
     for row in rows:
-        url = row.url
-        scheme, _, rest = url.partition("://") if isinstance(url, str) else _NO_PARTS
-        host = rest.partition("/")[0].removeprefix("www.")
-        # Most hosts are plain, and taking a URL apart costs more than all else that is done with a row.
-        if is_narrowed or scheme not in schemes or not host or host.strip(_PLAIN):
+        url, title, text = row.url, row.title, row.description
+        # Most addresses are plain, and taking one apart costs more than all else that is done with a row.
+        if is_open and isinstance(url, str) and (found := plain(url)) is not None:
+            host = found[1]
+        else:
             host, problem = _host(url, schemes, query)
             if problem:
                 dropped.append(problem)
@@ -38,6 +40,9 @@ def judged_rows(
         elif _is_again(host, url, pages):
             repeated += 1
             continue
+        is_text = isinstance(title, str) and isinstance(text, str) and isinstance(row.date, str)
+        if not is_text or len(title) > LONGEST_TITLE or len(text) > LONGEST_TEXT:
+            row = _clipped(row)  # noqa: PLW2901 - it is the same row
         good.append(row)
     return good, dropped, repeated
 
@@ -51,22 +56,6 @@ def _is_again(host: str, url: str, pages: dict[str, set[str] | str]) -> bool:
     is_known = page in known
     known.add(page)
     return is_known
-
-
-def shown(rows: Sequence[SearchRow]) -> tuple[SearchRow, ...]:
-    """The rows with texts where a backend may have put anything, none of them too long."""
-    return tuple(
-        [
-            row
-            if isinstance(title := row.title, str)
-            and isinstance(text := row.description, str)
-            and isinstance(row.date, str)
-            and len(title) <= LONGEST_TITLE
-            and len(text) <= LONGEST_TEXT
-            else _clipped(row)
-            for row in rows
-        ]
-    )
 
 
 def _host(url: object, schemes: Sequence[str], query: Query) -> tuple[str, str]:
@@ -88,6 +77,7 @@ def _host(url: object, schemes: Sequence[str], query: Query) -> tuple[str, str]:
 
 
 def _clipped(row: SearchRow) -> SearchRow:
+    """The row with texts, where a backend may have put anything, and no longer than they may be."""
     return SearchRow(
         _cut(row.title, LONGEST_TITLE),
         row.url,

@@ -30,11 +30,11 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
         "query": query.text,
         "numResults": query.limit,
         "contents": {"highlights": True},
-        "includeDomains": list(query.include_domains),
-        "excludeDomains": list(query.exclude_domains),
+        "includeDomains": query.include_domains,
+        "excludeDomains": query.exclude_domains,
         "startPublishedDate": f"{query.after}T00:00:00.000Z" if query.after else None,
         "endPublishedDate": f"{query.before}T23:59:59.999Z" if query.before else None,
-        "userLocation": query.region or None,
+        "userLocation": query.region,
         "category": _CATEGORIES.get(query.topic or ""),
     }
     return json_request(f"{site.base_url}/search", _headers(site), payload)

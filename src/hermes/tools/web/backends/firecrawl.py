@@ -47,10 +47,10 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
         "timeout": int(PATIENCE * _MILLISECONDS),
         "sources": [{"type": "news"}] if query.topic == "news" else None,
         "tbs": google_range(query),
-        "country": query.region or None,
-        "includeDomains": list(query.include_domains),
+        "country": query.region,
+        "includeDomains": query.include_domains,
         # It takes only one of the two lists; rows from these hosts are dropped afterwards in any case.
-        "excludeDomains": [] if query.include_domains else list(query.exclude_domains),
+        "excludeDomains": () if query.include_domains else query.exclude_domains,
     }
     return json_request(f"{site.base_url}/v2/search", _headers(site), payload)
 

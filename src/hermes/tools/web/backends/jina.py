@@ -34,8 +34,8 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
     payload = {
         "q": with_operators(query),
         "num": min(query.limit, MOST_RESULTS),
-        "gl": query.region.lower() or None,
-        "hl": query.language or None,
+        "gl": query.region.lower(),
+        "hl": query.language,
     }
     headers = {"X-Respond-With": "no-content", **site.bearer()}
     return json_request(_search_address(site.base_url), headers, payload)

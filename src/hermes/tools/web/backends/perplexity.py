@@ -30,7 +30,7 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
         "search_before_date_filter": us_date(query.before) if query.before else None,
         "search_domain_filter": _domains(query)[:MOST_DOMAINS],
         "search_language_filter": [query.language] if query.language else None,
-        "country": query.region or None,
+        "country": query.region,
     }
     return json_request(f"{site.base_url}/search", site.bearer(), payload)
 

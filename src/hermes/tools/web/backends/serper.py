@@ -28,8 +28,8 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
     payload = {
         "q": with_operators(query),
         "num": query.limit,
-        "gl": query.region.lower() or None,
-        "hl": query.language or None,
+        "gl": query.region.lower(),
+        "hl": query.language,
         "tbs": google_range(query),
     }
     kind = "news" if query.topic == "news" else "search"

@@ -38,10 +38,10 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
         "include_images": False,
         "topic": query.topic,
         "time_range": None if query.after else query.freshness,
-        "start_date": query.after or None,
-        "end_date": query.before or None,
-        "include_domains": list(query.include_domains),
-        "exclude_domains": list(query.exclude_domains),
+        "start_date": query.after,
+        "end_date": query.before,
+        "include_domains": query.include_domains,
+        "exclude_domains": query.exclude_domains,
     }
     return json_request(f"{site.base_url}/search", _headers(site), payload)
 

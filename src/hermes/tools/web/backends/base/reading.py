@@ -103,7 +103,7 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
             SearchRow(
                 (row.title or "").strip(),
                 (row.url or "").strip(),
-                prose(row.description),
+                (" ".join(said) if isinstance(said := row.description, list) else said or "").strip(),
                 (row.date or "").strip(),
                 row.score,
             )
@@ -143,8 +143,8 @@ def _object(parts: dict[str, Any]) -> Any:
 def json_request(
     url: str, headers: Mapping[str, str], payload: Mapping[str, Any], *, method: str = "POST"
 ) -> HttpRequest:
-    """A request that carries JSON; entries that are None or an empty list are left out."""
-    body = {key: value for key, value in payload.items() if value is not None and value != []}
+    """A request that carries JSON; entries that are empty are left out, unless they are False."""
+    body = {key: value for key, value in payload.items() if value or value is False}
     return HttpRequest(
         method,
         url,
