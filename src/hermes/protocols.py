@@ -387,7 +387,7 @@ Filter = Literal[
 """What a search can be narrowed by: the names of the fields of `Query` that not every backend knows."""
 
 
-class Query(msgspec.Struct, frozen=True, kw_only=True):
+class Query(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
     """What to look for. The kernel has judged it: a backend may rely on every field.
 
     A field that a backend does not list in its `filters` is not set when it is asked.

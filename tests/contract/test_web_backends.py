@@ -434,6 +434,25 @@ def bent(value, junk):
 
 
 @over_vendors
+def test_a_reply_as_documented_is_read_alike_whether_or_not_all_of_it_is_decoded(name):
+    backend, vendor = BACKENDS.load(name), vendor_of(name)()
+    if backend.columns is None:
+        pytest.skip("all of its reply is decoded")
+    body = json.dumps(vendor.found([vendor.row(*row) for row in ROWS[:3]], None))
+    narrow = msgspec.json.decode(body, type=backend.columns.reply())
+    whole = backend.read_search(json.loads(body), Query(text="q"))
+    assert backend.read_search(narrow, Query(text="q")) == whole
+    assert [row.url for row in whole.rows] == [row[1] for row in ROWS[:3]]
+
+
+@reading
+async def test_no_pages_are_no_request(name, tmp_path):
+    async with vendor_of(name)(silence) as vendor, Bench(name, vendor, tmp_path) as bench:
+        assert list(await bench.services.web_parts._reader.extract([])) == []
+    assert vendor.asked == []
+
+
+@over_vendors
 def test_a_reply_of_any_shape_is_read_or_is_a_web_error(name):
     backend, vendor = BACKENDS.load(name), vendor_of(name)()
 

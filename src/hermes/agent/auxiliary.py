@@ -1,6 +1,8 @@
 """Calls beside the conversation: the same way to a model as the loop's, each task with a model of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Literal
 
 from hermes.agent.send import Emit, Ledger, ModelClient
@@ -11,6 +13,9 @@ from hermes.protocols import Endpoint, Request
 Task = Literal["compaction", "title", "vision", "web"]
 Spend = Callable[[Endpoint, Usage | None], None]
 """Told what a call took, so that it counts for the answer it was made for."""
+
+spending: ContextVar[Spend] = ContextVar("spending", default=lambda _endpoint, _usage: None)
+"""Who counts what a tool asks of models: the answer that the tool runs for."""
 
 
 class Auxiliary:
@@ -39,3 +44,13 @@ class Auxiliary:
         if not (response.content or "").strip():
             raise InvalidResponse(f"the model gave nothing for the task `{task}`")
         return response
+
+
+@contextmanager
+def counted_by(spend: Spend) -> Iterator[None]:
+    """Whatever is asked of models within counts there."""
+    before = spending.set(spend)
+    try:
+        yield
+    finally:
+        spending.reset(before)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from hermes.agent.auxiliary import counted_by
 from hermes.agent.citations import Sources
 from hermes.agent.conversation import Conversation
 from hermes.agent.loop import Turn
@@ -218,13 +219,13 @@ class Dialogue:
         """Answer one question. Ends with a `Done` event, or with `Failed` and its error raised."""
         turn = self._turn(self._noting(emit))
         asked = partial(turn.answer, question, tuple(images))
-        with self.lend(emit=emit, spend=turn.spend):
+        with self.lend(emit=emit, spend=turn.spend), counted_by(turn.spend):
             return await self._ask(turn, asked, question, emit, images)
 
     async def go_on(self, results: Sequence[Message], emit: Emit) -> Answer:
         """Answer on, with the results of calls that whoever asks has run; as with `ask`."""
         turn = self._turn(self._noting(emit), self._sources)
-        with self.lend(emit=emit, spend=turn.spend):
+        with self.lend(emit=emit, spend=turn.spend), counted_by(turn.spend):
             return await self._ask(turn, partial(turn.go_on, results), "", emit)
 
     async def _ask(

@@ -12,7 +12,7 @@ from hermes import discover
 from hermes.agent import prompt
 from hermes.agent.approval_hooks import ApprovalHooks
 from hermes.agent.approvals import Approvals, Policy
-from hermes.agent.auxiliary import Auxiliary, Task
+from hermes.agent.auxiliary import Auxiliary, Task, spending
 from hermes.agent.budget import Limits
 from hermes.agent.chain import Models
 from hermes.agent.conversation import Conversation
@@ -235,7 +235,7 @@ class Runtime:
                     (asked,),
                     emit=lambda _event: None,
                     ledger=Ledger(),
-                    spend=lambda _who, _usage: None,
+                    spend=spending.get(),
                 )
                 return reply.content or ""
 

@@ -202,7 +202,7 @@ class Services:
             opened=opened,
             private=security.allow_private_urls,
             may_leave_tls=security.allow_http_redirects,
-            blocked=tuple(rule for rule, _source in self.web_parts.blocked_sites),
+            blocked=discover.module("hermes.tools.web.blocklist").Hosts(self.web_parts.blocked_sites),
         )
         return guard
 

@@ -13,6 +13,7 @@ from hermes.protocols import Compressor, Notebook, WebBackend
 from hermes.providers.base import Keys, address
 from hermes.tools.web.addresses import Admit, Gate
 from hermes.tools.web.backends.base import Option, Services, texts
+from hermes.tools.web.blocklist import Blocklist
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.connecting import Connector
 from hermes.tools.web.debug import DebugLog
@@ -108,21 +109,19 @@ class Web:
         return DebugLog(self._config.home, enabled=enabled, now=_now, redact=self._services.redact)
 
     @cached_property
-    def blocked_sites(self) -> list[tuple[str, str]]:
+    def blocked_sites(self) -> Blocklist:
         """The rules of `security.website_blocklist`, each with the place it stands in."""
         held = self._config.option(BLOCKLIST)
         if held is None:
-            return []
+            return Blocklist()
         if not isinstance(held, Mapping):
             self._notices.append(Notice(f"`{BLOCKLIST}` is not a mapping: no site is blocked"))
-            return []
+            return Blocklist()
         if str(held.get("enabled", True)).lower() in ("false", "no", "off"):
-            return []
-        rules = [(rule, "config") for rule in texts(held.get("domains"))]
-        for path in texts(held.get("shared_files")):
-            place = os.path.join(self._config.home, os.path.expanduser(path))
-            rules += [(rule, path) for rule in _lines(place)]
-        return rules
+            return Blocklist()
+        files = texts(held.get("shared_files"))
+        places = {path: os.path.join(self._config.home, os.path.expanduser(path)) for path in files}
+        return Blocklist(texts(held.get("domains")), places)
 
     @cached_property
     def kept_pages(self) -> "KeptPages | None":
@@ -194,16 +193,6 @@ def _holds(option: Option, name: str) -> bool:
     if option.secret:
         return name in (*option.env, setting)
     return isinstance(option.default, Mapping) and name.startswith(f"{setting}.")
-
-
-def _lines(path: str) -> list[str]:
-    """The rules of a file, one on each line; a file that is not there has none."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = [line.partition("#")[0].strip() for line in file]
-    except OSError:
-        return []
-    return [line for line in lines if line]
 
 
 def _now() -> str:

@@ -5,6 +5,7 @@ is judged before a socket is made for it, at every redirect, and once more when 
 """
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 
@@ -56,7 +57,7 @@ class Guard(msgspec.Struct, frozen=True):
     opened: tuple[Network, ...] = ()
     private: bool = False
     may_leave_tls: bool = False
-    blocked: tuple[str, ...] = ()
+    blocked: Iterable[str] = ()
 
     def why_not(self, url: str) -> str | None:
         """Why an address may not be read, as far as that shows without a lookup; else None.

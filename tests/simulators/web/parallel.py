@@ -50,6 +50,8 @@ class Parallel(Vendor):
         policy = settings.get("source_policy", {})
         if "after_date" in policy and not re.fullmatch(r"\d{4}-\d\d-\d\d", policy["after_date"]):
             return "after_date is no date"
+        if any(len(policy.get(name, ())) > 10 for name in ("include_domains", "exclude_domains")):
+            return "at most 10 domains"
         if policy.get("include_domains") and policy.get("exclude_domains"):
             return "exclude_domains would be ignored"
         return only(policy, _POLICY, "policy")

@@ -21,7 +21,7 @@ class Searxng(Vendor):
             return "q is required"
         if asked.params.get("time_range", "day") not in ("day", "week", "month", "year"):
             return "Invalid value for parameter time_range"
-        return unknown_headers(asked) or only(asked.params, _KNOWN, "parameter")
+        return unknown_headers(asked, "authorization") or only(asked.params, _KNOWN, "parameter")
 
     def is_authorized(self, asked):
         return True

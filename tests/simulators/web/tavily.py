@@ -30,6 +30,8 @@ class Tavily(Vendor):
     def _search(self, body):
         if not body.get("query"):
             return "query is required"
+        if len(body["query"]) > 400:
+            return "Query is too long. Max query length is 400 characters."
         if not 0 <= body.get("max_results", 5) <= 20:
             return "max_results is out of range"
         if body.get("topic", "general") not in ("general", "news", "finance"):

@@ -79,11 +79,11 @@ async def test_rows_are_mapped_and_cut_to_the_limit(engine, tmp_path):
     async with engine([*ROWS, {"title": None, "url": "https://s9.example/"}]) as server:
         outcome = await run.web.search("who sings?", 4)
     await run.close()
-    assert [(row.title, row.url, row.description, row.position) for row in outcome.rows] == [
-        ("T1", "https://s1.example/", "B1", 1),
-        ("T2", "https://s2.example/", "B2", 2),
-        ("T3", "https://s3.example/", "B3", 3),
-        ("", "https://s9.example/", "", 4),
+    assert [(row.title, row.url, row.description) for row in outcome.rows] == [
+        ("T1", "https://s1.example/", "B1"),
+        ("T2", "https://s2.example/", "B2"),
+        ("T3", "https://s3.example/", "B3"),
+        ("", "https://s9.example/", ""),
     ]
     assert outcome.served_by == "ddgs"
     [call] = server.calls

@@ -43,9 +43,15 @@ async def test_the_cloud_without_a_key_is_a_setting_that_is_missing(key, desk):
 )
 async def test_rows_are_taken_from_the_first_place_that_has_any(reply, desk):
     outcome, _ = await desk("firecrawl").search(replies(reply))
-    assert [(row.title, row.url, row.description, row.position) for row in outcome.rows] == [
-        ("T", "https://a.example/", "D", 1)
+    assert [(row.title, row.url, row.description) for row in outcome.rows] == [
+        ("T", "https://a.example/", "D")
     ]
+
+
+async def test_a_long_query_is_cut_to_what_is_taken(desk):
+    outcome, vendor = await desk("firecrawl").search(replies({"data": {"web": []}}), "four " * 200)
+    assert vendor.asked[0].body["query"] == ("four " * 100).strip()
+    assert outcome.notes == ("Firecrawl takes 500 letters: the query was cut",)
 
 
 async def test_a_row_that_is_a_whole_page_keeps_its_title(desk):

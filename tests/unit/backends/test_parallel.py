@@ -36,10 +36,20 @@ async def test_the_mode_can_be_a_setting(desk):
 
 
 async def test_a_long_query_is_cut_to_what_is_taken(desk):
-    _, vendor = await desk("parallel").search(answers([]), "word " * 2000)
+    outcome, vendor = await desk("parallel").search(answers([]), "word " * 2000)
     [asked] = vendor.asked
-    assert len(asked.body["search_queries"][0]) == 200
-    assert len(asked.body["objective"]) == 5000
+    assert asked.body["search_queries"] == [("word " * 40).strip()]
+    assert asked.body["objective"] == ("word " * 1000).strip()
+    assert outcome.notes == ("Parallel takes 5000 letters: the query was cut",)
+
+
+@pytest.mark.parametrize("filter", ["include_domains", "exclude_domains"])
+async def test_more_domains_than_it_takes_are_cut(filter, desk):
+    domains = tuple(f"d{n}.example" for n in range(12))
+    outcome, vendor = await desk("parallel").search(answers([]), **{filter: domains})
+    assert vendor.asked[0].body["advanced_settings"]["source_policy"] == {filter: list(domains[:10])}
+    told = outcome.notes == ("Parallel searches at most 10 domains: the first ones were searched",)
+    assert told == (filter == "include_domains")
 
 
 async def test_excerpts_are_joined_and_warnings_are_told(desk):

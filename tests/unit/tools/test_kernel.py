@@ -3,13 +3,16 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hermes.errors import ProviderDown, WebError
-from hermes.protocols import Document, Found, SearchRow
+from hermes.errors import ProviderDown, UsageError, WebError
+from hermes.protocols import Document, Found, Query, SearchRow
 from hermes.tools.web.addresses import Gate
 from hermes.tools.web.budget import PageArchive, fit, page_file_name
 from hermes.tools.web.debug import DebugLog
 from hermes.tools.web.kernel import WebKernel, clamp_budget, clamp_limit
+from hermes.tools.web.rows import judged_rows
 from hermes.tools.web_extract import extract_payload
 
 
@@ -75,6 +78,39 @@ async def test_bad_rows_leave_no_gaps_and_the_rest_is_cut_to_the_limit():
     assert (len(outcome.dropped), outcome.served_by) == (2, "fake")
 
 
+@pytest.mark.parametrize(
+    "again",
+    [
+        "https://a.example/x",
+        "http://www.a.example/x/",
+        "https://A.example:443/x#part",
+        "https://a.example/x?utm_source=y",
+        "https://you@a.example/x",
+    ],
+)
+async def test_a_page_is_shown_once_and_its_repetitions_are_counted(again):
+    rows = [row("https://a.example/x"), row("https://b.example/"), row(again), row("https://a.example/y")]
+    for strict in (False, True):
+        outcome = await kernel(rows, strict=strict)[0].search("q")
+        assert [found.url for found in outcome.rows] == [rows[0].url, rows[1].url, rows[3].url]
+        assert outcome.dropped == ()
+        assert outcome.notes == ("1 row was left out: the page of another row",)
+
+
+async def test_pages_of_one_host_that_differ_are_all_shown():
+    rows = [row(f"https://a.example/{place}") for place in ("", "x", "X", "?q=1", "?q=2", "#/one", "#/two")]
+    outcome = await kernel(rows)[0].search("q", 10)
+    assert (outcome.rows, outcome.notes) == (tuple(rows), ())
+
+
+@given(st.lists(st.text(max_size=12) | st.sampled_from(["https://a/", "http://www.a", "https://[", "ftp:"])))
+def test_rows_of_any_address_are_judged(urls):
+    rows = [SearchRow("t", prefix + url, "d") for url in urls for prefix in ("", "https://")]
+    for query in (Query(text="q"), Query(text="q", exclude_domains=("a",))):
+        good, dropped, repeated = judged_rows(rows, ("http", "https"), query)
+        assert len(good) + len(dropped) + repeated == len(rows)
+
+
 async def test_nothing_found_is_a_success():
     web, _ = kernel([])
     assert (await web.search("query")).rows == ()
@@ -83,7 +119,7 @@ async def test_nothing_found_is_a_success():
 @pytest.mark.parametrize("query", ["", "   ", None, 7])
 async def test_an_empty_query_never_reaches_the_backend(query):
     web, backend = kernel([row()])
-    with pytest.raises(WebError, match="empty"):
+    with pytest.raises(UsageError, match="empty"):
         await web.search(query)
     assert backend.asked == []
 
@@ -136,7 +172,7 @@ async def test_only_the_first_five_are_read_and_repeats_are_read_once():
 @pytest.mark.parametrize("urls", [[], None, {}, 5])
 async def test_nothing_to_read_is_said(urls):
     web, backend = kernel()
-    with pytest.raises(WebError, match="no URL"):
+    with pytest.raises(UsageError, match="no URL"):
         await web.extract(urls)
     assert backend.asked == []
 
@@ -333,7 +369,7 @@ async def test_every_call_is_logged_with_its_figures(tmp_path):
     web, _ = kernel([row()], documents, log=log.note)
     await web.search("q KEY", 9999)
     await web.extract(["https://a/"], 2000)
-    with pytest.raises(WebError):
+    with pytest.raises(UsageError):
         await web.search("")
     written = json.loads(next(tmp_path.glob("logs/web_tools_debug_*.json")).read_text())
     assert (written["total_calls"], written["debug_enabled"], written["start_time"]) == (3, True, "now")

@@ -1,9 +1,14 @@
 """Addresses that strangers gave: spelled, told apart, and refused before anybody sees them."""
 
+import asyncio
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes.app.services import Services
+from hermes.config import load
 from hermes.tools.web.addresses import Gate, canonical, same, spelled
 
 
@@ -100,6 +105,28 @@ def test_blocked_sites_are_refused_with_their_rule(url, rule, is_blocked):
     assert (refusal is not None) == is_blocked
     if refusal:
         assert (refusal.blocked.rule, refusal.blocked.source) == (rule, "config")
+
+
+def test_a_shared_file_of_blocked_sites_is_read_again_when_it_changes(tmp_path):
+    shared = tmp_path / "shared.txt"
+    config = {"website_blocklist": {"domains": ["own.example"], "shared_files": ["shared.txt", "none.txt"]}}
+    (tmp_path / "config.yaml").write_text(json.dumps({"security": config}))
+    services = Services(load({"HERMES_HOME": str(tmp_path)}))
+    gate, guard = services.web_parts.kernel._gate, services._guard
+
+    def is_blocked(host):
+        by_gate, by_guard = gate.blocked(host), guard.why_not(f"https://{host}/")
+        assert bool(by_gate) == bool(by_guard)
+        return by_gate.source if by_gate else None
+
+    assert [is_blocked(host) for host in ("own.example", "a.example")] == ["config", None]
+    shared.write_text("a.example  # a comment\n\n*.b.example\n")
+    assert [is_blocked(host) for host in ("a.example", "x.b.example")] == ["shared.txt"] * 2
+    shared.write_text("c.example\n")
+    assert [is_blocked(host) for host in ("a.example", "c.example")] == [None, "shared.txt"]
+    shared.unlink()
+    assert [is_blocked(host) for host in ("c.example", "own.example")] == [None, "config"]
+    asyncio.run(services.close())
 
 
 def test_where_an_address_leads_is_judged_last():

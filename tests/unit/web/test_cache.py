@@ -96,6 +96,14 @@ async def test_another_run_finds_it_too(cache, tmp_path, clock):
     later.close()
 
 
+async def test_a_page_is_kept_under_the_address_that_was_asked_for(cache):
+    page = Document(url="https://A.example/1/", content="one")
+    backend = Fake("a", pages={"https://a.example/1": page})
+    web = Cached(backend, cache, "")
+    assert [await web.extract(["https://a.example/1"]) for _ in range(2)] == [[page], [page]]
+    assert len(backend.asked) == 1
+
+
 async def test_pages_are_kept_one_by_one(cache):
     backend = Fake("a", pages={"https://a.example/1": "one", "https://a.example/2": "two"})
     web = Cached(backend, cache, "")

@@ -3,9 +3,9 @@
 import pytest
 
 from hermes.app import Runtime
-from hermes.app.api import web_extract
+from hermes.app.api import Agent, web_extract
 from hermes.config import load
-from simulators.chat_completions import ChatSimulator, fails, says
+from simulators.chat_completions import USAGE, ChatSimulator, calls, fails, says
 from simulators.web import exa
 from simulators.web.base import reads
 
@@ -37,6 +37,18 @@ async def test_the_model_of_the_conversation_shortens_pages_and_the_text_is_kept
     asked = model.bodies[0]["messages"][-1]["content"]
     assert asked.startswith("Shorten this web page.")
     assert PAGE.strip() in asked
+
+
+async def test_what_shortening_takes_counts_for_the_answer(tmp_path):
+    script = (calls(("web_extract", {"urls": [URL]})), says("Whales, in short."), says("Whales. [1]"))
+    async with (
+        exa.VENDOR(reads({URL: PAGE})) as vendor,
+        ChatSimulator(*script) as model,
+        Agent(tools=["web"], config=settings(tmp_path, vendor, model)) as agent,
+    ):
+        answer = await agent.run("What of whales?")
+    assert len(model.bodies) == 3
+    assert answer.usage.total_tokens == 3 * USAGE["total_tokens"]
 
 
 async def test_a_model_of_its_own_does_it_where_one_is_set(tmp_path):

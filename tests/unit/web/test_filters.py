@@ -4,12 +4,14 @@ import datetime as dt
 
 import pytest
 
-from hermes.errors import WebError
+from hermes.errors import UsageError
 from hermes.protocols import Query
 from hermes.tools.web.filters import FILTERS, ask, fit, judged
 from unit.web.fakes import Fake
 
-TODAY = dt.date(2026, 11, 15)
+
+def today():
+    return dt.date(2026, 11, 15)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +48,12 @@ def test_a_filter_is_read_as_it_is_meant(name, value, judged_as):
     ],
 )
 def test_a_filter_that_makes_no_sense_is_named(name, value):
-    with pytest.raises(WebError, match=name):
+    with pytest.raises(UsageError, match=name):
         judged("q", 5, {name: value})
 
 
 def test_a_range_runs_forward():
-    with pytest.raises(WebError, match="later than"):
+    with pytest.raises(UsageError, match="later than"):
         judged("q", 5, {"after": "2026-02-01", "before": "2026-01-01"})
 
 
@@ -61,10 +63,10 @@ def test_an_empty_filter_is_none(empty):
 
 
 def test_an_age_becomes_a_date_for_who_knows_only_dates():
-    fitted, notes = fit(Query(text="q", freshness="week"), Fake("a", filters={"after"}), TODAY)
+    fitted, notes = fit(Query(text="q", freshness="week"), Fake("a", filters={"after"}), today)
     assert (fitted.freshness, fitted.after, notes) == (None, "2026-11-08", ())
     fitted, _ = fit(
-        Query(text="q", freshness="week", after="2026-11-12"), Fake("a", filters={"after"}), TODAY
+        Query(text="q", freshness="week", after="2026-11-12"), Fake("a", filters={"after"}), today
     )
     assert fitted.after == "2026-11-12"
 
@@ -74,13 +76,13 @@ def test_an_age_becomes_a_date_for_who_knows_only_dates():
     [("2026-11-14", "day"), ("2026-11-10", "week"), ("2026-10-20", "month"), ("2026-01-01", "year")],
 )
 def test_a_date_becomes_the_next_wider_age_and_that_is_said(after, age):
-    fitted, notes = fit(Query(text="q", after=after), Fake("a", filters={"freshness"}), TODAY)
+    fitted, notes = fit(Query(text="q", after=after), Fake("a", filters={"freshness"}), today)
     assert (fitted.freshness, fitted.after) == (age, "")
     assert notes == (f"`a` knows no dates: it searched the last {age}",)
 
 
 def test_a_date_beyond_every_age_is_not_heeded():
-    fitted, notes = fit(Query(text="q", after="2020-01-01"), Fake("a", filters={"freshness"}), TODAY)
+    fitted, notes = fit(Query(text="q", after="2020-01-01"), Fake("a", filters={"freshness"}), today)
     assert (fitted.freshness, fitted.after) == (None, "")
     assert "`after`" in notes[0]
 
@@ -88,7 +90,7 @@ def test_a_date_beyond_every_age_is_not_heeded():
 async def test_what_is_not_heeded_is_in_the_notes_of_the_result():
     backend = Fake("a")
     found = await ask(
-        backend, Query(text="q", language="de", topic="news", include_domains=("x.example",)), TODAY
+        backend, Query(text="q", language="de", topic="news", include_domains=("x.example",)), today
     )
     assert backend.asked == [Query(text="q")]
     assert found.notes[0] == "`a` cannot narrow a search by `language` and `topic`, which was not heeded"

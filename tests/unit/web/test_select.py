@@ -14,6 +14,7 @@ from hermes.tools.web.select import Backends, Chosen, Preferences, Selector
 EXA = {"EXA_API_KEY": "k" * 20}
 TAVILY = {"TAVILY_API_KEY": "t" * 20}
 SEARXNG = {"SEARXNG_URL": "http://127.0.0.1:1"}
+FIRECRAWL = {"FIRECRAWL_API_KEY": "f" * 20}
 CUSTOM = {"CUSTOM_SEARCH_API_KEY": "c" * 20}
 
 
@@ -47,6 +48,7 @@ def name(parts, capability, environ=(), web="", flags=None):
         (SEARXNG | CUSTOM, "searxng", "custom"),
         (CUSTOM, "custom", "custom"),
         (CUSTOM | EXA, "exa", "exa"),
+        (CUSTOM | FIRECRAWL, "firecrawl", "firecrawl"),
         ({"EXA_API_KEY": "   "}, "local", "reader"),
     ],
 )

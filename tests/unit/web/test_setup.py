@@ -103,6 +103,25 @@ def test_a_failed_search_is_told_to_programs_and_to_people(hermes):
     assert "asked: exa (`--backend` names it)" in err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["search", ""], "the search query is empty"),
+        (["search", "  ", "--json"], "the search query is empty"),
+        (["search", "x", "--after", "yesterday"], "`after` must be a day"),
+        (["search", "x", "--after", "2026-02-30"], "`after` must be a day"),
+        (["search", "x", "--after", "2026-02-02", "--before", "2026-02-01"], "is later than"),
+        (["search", "x", "--language", "english"], "`language` must be a code of two letters"),
+        (["search", "x", "--domain", "://"], "`include_domains` holds no domain"),
+    ],
+)
+def test_words_that_make_no_search_are_an_error_of_usage(hermes, words, said):
+    code, out, err = hermes(*words)
+    assert code == 2
+    assert said in err
+    assert "Traceback" not in out + err
+
+
 def test_an_address_without_a_scheme_is_told_how_to_write_it(hermes):
     code, out, err = hermes("extract", "example.org/page")
     assert (code, out) == (1, "")

@@ -114,6 +114,14 @@ async def test_only_pages_that_another_may_read_are_read_elsewhere():
     assert second.asked == [("https://x/2",)]
 
 
+async def test_a_page_that_comes_under_another_spelling_is_not_read_twice():
+    first = Fake("a", pages={"https://x/": Document(url="https://X", content="text")})
+    second = Fake("b")
+    [read] = await failover(member(first), member(second)).extract(["https://x/"])
+    assert (read.url, read.content, read.served_by) == ("https://x/", "text", "a")
+    assert second.asked == []
+
+
 async def test_what_nobody_reads_keeps_its_last_error():
     busy = Document("https://x/", error="busy", elsewhere=True)
     notes = Notes()

@@ -5,15 +5,16 @@ import json
 import os
 import subprocess
 import sys
+from base64 import b64decode
 
 import pytest
 
 from hermes.app.services import Services
 from hermes.config import load
-from hermes.errors import BackendDown, BackendRefused, BackendSpent, WebError
+from hermes.errors import BackendDown, BackendRefused, BackendSpent, ConfigError, WebError
 from hermes.net.client import Client
 from hermes.net.retry import RetryPolicy
-from simulators.web import custom, exa, searxng, tavily
+from simulators.web import custom, exa, parallel, searxng, tavily
 from simulators.web.base import KEY, answers, as_json, fails, reads
 
 
@@ -78,6 +79,12 @@ async def test_annotations_of_the_message_come_third(tmp_path, nested):
     assert rows(await customised(tmp_path, reply)) == [("A", "https://a.example/", "")]
 
 
+@pytest.mark.parametrize("score", [10**400, -(10**400), 1e308, 7, True, "9"])
+async def test_a_score_of_any_size_breaks_nothing(tmp_path, score):
+    found, _ = await found_by_searxng(tmp_path, {"results": [scored("https://a.example/", score)]})
+    assert len(found.rows) == 1
+
+
 @pytest.mark.parametrize("content", ["the answer", [{"type": "text", "text": "the answer"}]])
 async def test_an_answer_alone_is_one_row(tmp_path, content):
     found = await customised(tmp_path, {"choices": [{"message": {"content": content}}]})
@@ -117,7 +124,7 @@ async def test_settings_alone_are_enough(tmp_path):
         settings = {"custom_base_url": vendor.url, "custom_api_key": KEY}
         async with Run("custom", tmp_path, {}, settings) as web:
             assert len((await web.search("q")).rows) == 1
-    assert vendor.asked[0].body["model"] == "sonar"
+    assert vendor.asked[0].body == {"model": "sonar", "messages": [{"role": "user", "content": "q"}]}
     assert vendor.is_authorized(vendor.asked[0])
 
 
@@ -177,6 +184,28 @@ async def test_searxng_is_asked_with_the_options_that_are_set(tmp_path):
     )  # fmt: skip
 
 
+async def test_a_login_in_the_address_of_an_instance_is_sent_in_a_header_and_told_to_nobody(tmp_path):
+    async with searxng.VENDOR(answers([("A", "https://a.example/", "d")])) as vendor:
+        address = vendor.url.replace("://", f"://me%40home:{KEY}@")
+        run = Run("searxng", tmp_path, {"SEARXNG_URL": address})
+        run.services.sent = []
+        async with run as web:
+            assert rows(await web.search("who@where")) == [("A", "https://a.example/", "d")]
+    [asked] = vendor.asked
+    assert b64decode(asked.headers["authorization"].removeprefix("Basic ")).decode() == f"me@home:{KEY}"
+    told = repr(run.services.sent)
+    assert "127.0.0.1" in told
+    assert KEY not in told
+    assert asked.headers["authorization"] not in told
+
+
+async def test_a_login_in_an_address_beside_a_key_is_refused_exactly(tmp_path):
+    address = "http://me:word@127.0.0.1:1"
+    async with Run("tavily", tmp_path, {"TAVILY_API_KEY": KEY, "TAVILY_BASE_URL": address}) as web:
+        with pytest.raises(ConfigError, match="`tavily` holds a user name or a password beside a key"):
+            await web.search("q")
+
+
 async def test_searxng_without_json_says_how_to_allow_it(tmp_path):
     async with searxng.VENDOR(fails(403)) as vendor, Run("searxng", tmp_path, vendor.environ()) as web:
         with pytest.raises(BackendRefused, match="403") as caught:
@@ -190,6 +219,15 @@ async def test_tavily_is_asked_for_twenty_at_most_and_keeps_its_key_in_a_header(
     [asked] = vendor.asked
     assert asked.body["max_results"] == 20
     assert "api_key" not in asked.body
+
+
+@pytest.mark.parametrize("word", ["four", "x" * 500])
+async def test_tavily_is_asked_with_as_many_words_as_it_takes(tmp_path, word):
+    async with tavily.VENDOR(answers([])) as vendor, Run("tavily", tmp_path, vendor.environ()) as web:
+        outcome = await web.search(f"{word} " * 100)
+    assert vendor.refusals == []
+    assert len(vendor.asked[0].body["query"]) > 390
+    assert outcome.notes == ("Tavily takes 400 letters: the query was cut",)
 
 
 async def test_tavily_answers_without_a_key_when_it_is_chosen(tmp_path):
@@ -306,3 +344,24 @@ async def test_a_key_that_the_vendor_refuses_is_an_error_in_json_too(tmp_path):
     assert "Exa refuses the key" in err
     assert "`EXA_API_KEY`" in err
     assert KEY not in err
+
+
+async def test_a_page_of_exa_that_was_elsewhere_is_found_by_what_was_asked_for(tmp_path):
+    asked, final = "https://a.example/old", "https://a.example/new"
+    reply = {"results": [{"id": asked, "url": final, "title": "T", "text": "Text."}, {"id": "x", "url": ""}]}
+    simulator = exa.VENDOR(lambda *_: as_json(reply))
+    async with simulator as vendor, Run("exa", tmp_path, vendor.environ()) as web:
+        [page] = (await web.extract([asked])).pages
+    assert (page.url, page.content, page.final_url) == (asked, "Text.", final)
+
+
+@pytest.mark.parametrize(("name", "vendor", "page"), [
+    ("exa", exa, {"results": [{"id": "https://a.example/", "url": "https://a.example/", "text": None}]}),
+    ("tavily", tavily, {"results": [{"url": "https://a.example/", "raw_content": None}]}),
+    ("parallel", parallel, {"results": [{"url": "https://a.example/", "excerpts": [], "full_content": ""}]}),
+])  # fmt: skip
+async def test_a_page_without_text_is_an_error(tmp_path, name, vendor, page):
+    simulator = vendor.VENDOR(lambda *_: as_json(page))
+    async with simulator as server, Run(name, tmp_path, server.environ()) as web:
+        [read] = (await web.extract(["https://a.example/"])).pages
+    assert "returned nothing for this page" in read.error

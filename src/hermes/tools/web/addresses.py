@@ -1,12 +1,13 @@
 """Addresses that a model or a page gave: spelled for the wire, told apart, and judged before their use."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 import msgspec
 
 from hermes.net.sites import matches
+from hermes.protocols import Document
 
 Admit = Callable[[str], str | None]
 """Asked whether an address may be read; gives the reason when it may not."""
@@ -64,7 +65,7 @@ class Gate:
     def __init__(
         self,
         holds_secret: Callable[[str], bool] = lambda _text: False,
-        rules: Sequence[tuple[str, str]] = (),
+        rules: Iterable[tuple[str, str]] = (),
         admit: Admit = lambda _url: None,
     ) -> None:
         self._holds_secret = holds_secret
@@ -125,8 +126,18 @@ def same(url: str) -> str:
     return spelled(unquote(url)).rstrip("/").lower()
 
 
+def matched(asked: Iterable[str], documents: Sequence[Document]) -> dict[str, Document]:
+    """The addresses that were asked for, each with its document: found by address, never by position."""
+    found = {same(document.final_url): document for document in documents if document.final_url}
+    found |= {same(document.url): document for document in documents}
+    return {url: found[key] for url in asked if (key := same(url)) in found}
+
+
 def canonical(url: str) -> str:
-    """A spelling in which two results for one page are equal, with or without `www.`, TLS or trackers."""
+    """A spelling in which two results for one page are equal, with or without `www.`, TLS or trackers.
+
+    What follows `#` is a part of the page, unless it is a path: some sites keep their pages there.
+    """
     try:
         parts = urlsplit(spelled(url))
         port = "" if parts.port is None or str(parts.port) in _PORTS.values() else f":{parts.port}"
@@ -137,7 +148,8 @@ def canonical(url: str) -> str:
         (name, value) for name, value in parse_qsl(parts.query, True) if not re.fullmatch(_TRACKERS, name)
     ]
     scheme = "https" if parts.scheme.lower() in _WEB else parts.scheme.lower()
-    return urlunsplit((scheme, f"{host}{port}", parts.path.rstrip("/"), urlencode(sorted(query)), ""))
+    route = parts.fragment if parts.fragment.startswith(("/", "!")) else ""
+    return urlunsplit((scheme, f"{host}{port}", parts.path.rstrip("/"), urlencode(sorted(query)), route))
 
 
 def _holds_token(text: str) -> bool:

@@ -13,7 +13,7 @@ from hermes.net.sites import matches
 from hermes.protocols import Document, Found, KeptPage, Query, WebBackend, progress
 from hermes.store.database import Database, fetch
 from hermes.store.schema import Schema
-from hermes.tools.web.addresses import split
+from hermes.tools.web.addresses import matched, split
 
 CACHE = Schema(
     noun="the web cache",
@@ -123,9 +123,11 @@ class Shared(Generic[T]):
         try:
             outcome = await work()
         except BaseException as error:
-            self._end(key, None, error)
+            self._fail(key, error)
             raise
-        self._end(key, outcome)
+        waiting = self._calls.pop(key)
+        if waiting is not None:
+            waiting.set_result(outcome)
         return outcome
 
     async def _outcome(self, key: Hashable) -> T | None:
@@ -136,7 +138,8 @@ class Shared(Generic[T]):
         await asyncio.wait([running])
         return running.result()
 
-    def _end(self, key: Hashable, outcome: T | None, failure: BaseException | None = None) -> None:
+    def _fail(self, key: Hashable, failure: BaseException) -> None:
+        """A failure is everybody's; who only leaves leaves the call to the next."""
         waiting = self._calls.pop(key)
         if waiting is None:
             return
@@ -144,7 +147,7 @@ class Shared(Generic[T]):
             waiting.set_exception(failure)
             waiting.exception()  # who waits may have left, and then nobody else looks at it
         else:
-            waiting.set_result(outcome)
+            waiting.set_result(None)
 
 
 class Cached:
@@ -188,9 +191,10 @@ class Cached:
         if not left:
             return list(kept.values())
         read = await self._readings.call(left, lambda: self._backend.extract(left))
-        for document in read:
-            if self._cache and document.error is None and document.content and self._may_keep(document):
-                self._cache.put(self._key("page", document.url), document)
+        if self._cache is not None:
+            for url, document in matched(left, read).items():
+                if document.error is None and document.content and self._may_keep(url, document):
+                    self._cache.put(self._key("page", url), document)
         return [*kept.values(), *read]
 
     def _kept(self, url: str) -> Document | None:
@@ -198,8 +202,8 @@ class Cached:
             return None
         return self._cache.get(self._key("page", url), Document)
 
-    def _may_keep(self, document: Document) -> bool:
-        places = filter(None, (document.url, document.final_url))
+    def _may_keep(self, url: str, document: Document) -> bool:
+        places = filter(None, (url, document.url, document.final_url))
         return all(may_keep(place, self._exempt) for place in places)
 
     def _key(self, kind: str, asked: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from hermes.errors import WebError
+from hermes.errors import UsageError
 from hermes.protocols import Filter, Found, Freshness, Query, Topic, WebBackend
 
 FILTERS: tuple[Filter, ...] = get_args(Filter)
@@ -21,17 +21,17 @@ Today = Callable[[], dt.date]
 
 
 def judged(text: str, limit: int, given: Mapping[str, object]) -> Query:
-    """The query with its filters; raises `WebError` that names the one which makes no sense."""
+    """The query with its filters; raises `UsageError` that names the one which makes no sense."""
     found: dict[str, Any] = {}
     for name, value in given.items():
         if value is None or value in ("", [], ()):
             continue
         if name not in _JUDGES:
-            raise WebError(f"there is no filter `{name}`", hint=f"there are {', '.join(FILTERS)}")
+            raise UsageError(f"there is no filter `{name}`", hint=f"there are {', '.join(FILTERS)}")
         found[name] = _JUDGES[name](name, value)
     query = Query(text=text, limit=limit, **found)
     if query.after and query.before and query.after > query.before:
-        raise WebError(f"`after` ({query.after}) is later than `before` ({query.before})")
+        raise UsageError(f"`after` ({query.after}) is later than `before` ({query.before})")
     return query
 
 
@@ -86,23 +86,23 @@ def _choice(name: str, value: object) -> str:
     choices = get_args(Freshness if name == "freshness" else Topic)
     if isinstance(value, str) and value.strip().lower() in choices:
         return value.strip().lower()
-    raise WebError(f"`{name}` must be one of {', '.join(f'`{choice}`' for choice in choices)}")
+    raise UsageError(f"`{name}` must be one of {', '.join(f'`{choice}`' for choice in choices)}")
 
 
 def _day(name: str, value: object) -> str:
     try:
         return dt.date.fromisoformat(str(value).strip()).isoformat()
     except ValueError:
-        raise WebError(f"`{name}` must be a day, as YYYY-MM-DD") from None
+        raise UsageError(f"`{name}` must be a day, as YYYY-MM-DD") from None
 
 
 def _domains(name: str, value: object) -> tuple[str, ...]:
     given = value.split(",") if isinstance(value, str) else value
     if not isinstance(given, list | tuple):
-        raise WebError(f"`{name}` must be a list of domains")
+        raise UsageError(f"`{name}` must be a list of domains")
     found = tuple(dict.fromkeys(domain for each in given if (domain := _domain(each))))
     if len(found) < 1:
-        raise WebError(f"`{name}` holds no domain", hint="write it as `example.org`")
+        raise UsageError(f"`{name}` holds no domain", hint="write it as `example.org`")
     return found
 
 
@@ -118,7 +118,7 @@ def _letters(name: str, value: object) -> str:
     language, _, country = str(value).strip().replace("_", "-").partition("-")
     code = country or language if name == "region" else language
     if len(code) != _CODE or not code.isascii() or not code.isalpha():
-        raise WebError(
+        raise UsageError(
             f"`{name}` must be a code of two letters, such as `{'US' if name == 'region' else 'en'}`"
         )
     return code.upper() if name == "region" else code.lower()

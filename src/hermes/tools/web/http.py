@@ -2,12 +2,23 @@
 
 import asyncio
 import time
+from base64 import b64encode
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from hermes.errors import BackendDown, BackendRefused, BackendSpent, HttpStatus, NetError, TooLarge, WebError
+from hermes.errors import (
+    BackendDown,
+    BackendRefused,
+    BackendSpent,
+    ConfigError,
+    HttpStatus,
+    NetError,
+    TooLarge,
+    WebError,
+)
 from hermes.events import RetryWaiting
 from hermes.protocols import Deadlines, Document, Found, HttpRequest, Query
 from hermes.tools.web.backends.base import Backend, Sent, Services, Site
@@ -21,9 +32,8 @@ _REFUSED = frozenset({401, 403})
 _SPENT = frozenset({402, 429, 432, 433})
 _SERVER_ERROR = 500
 _TIMED_OUT = 408
+_REPLIES = (dict, list)
 _UNSET = Deadlines()
-
-T = TypeVar("T")
 
 
 class HttpBackend:
@@ -36,18 +46,23 @@ class HttpBackend:
         self._backend = backend
         self._site = site
         self._services = services
+        columns = backend.columns
+        self._read_reply = msgspec.json.Decoder(columns.reply()).decode if columns else msgspec.json.decode
 
     async def search(self, query: Query) -> Found:
         ask, read = self._backend.search_request, self._backend.read_search
         if ask is None or read is None:
             raise WebError(f"{self._backend.title} does not search")
         try:
-            reply = await self._exchange(ask(self._site, query))
+            reply = await self._exchange(ask(self._site, query), self._read_reply)
         except WebError as error:
             if self._says_nothing_found(error.__cause__):
                 return Found()
             raise
-        return self._understood(lambda: read(reply, query))
+        try:
+            return read(reply, query)
+        except WebError as error:
+            raise self._told(error) from None
 
     def _says_nothing_found(self, cause: BaseException | None) -> bool:
         is_empty = self._backend.is_empty
@@ -67,29 +82,23 @@ class HttpBackend:
         if ask is None or read is None:
             raise WebError(f"{self._backend.title} reads no pages")
         try:
-            reply = await self._exchange(ask(self._site, urls))
-            return self._understood(lambda: read(reply, urls))
+            return read(await self._exchange(ask(self._site, urls), msgspec.json.decode), urls)
         except WebError as error:
-            down = isinstance(error, BackendDown)
-            return [Document(url=url, error=str(error), elsewhere=down) for url in urls]
+            down, told = isinstance(error, BackendDown), str(self._told(error))
+            return [Document(url=url, error=told, elsewhere=down) for url in urls]
 
-    def _understood(self, read: Callable[[], T]) -> T:
-        """What a reply means. What a vendor says in it may repeat the key."""
-        try:
-            return read()
-        except WebError as error:
-            raise self._told(error) from None
-
-    async def _exchange(self, request: HttpRequest) -> Any:
+    async def _exchange(self, request: HttpRequest, decode: Callable[[bytes], Any]) -> Any:
         if request.deadlines == _UNSET:
             request = msgspec.structs.replace(request, deadlines=self._backend.deadlines)
+        if "@" in request.url:
+            request = self._with_login(request)
         began = time.monotonic()
         outcome = "cancelled"
         try:
             async with self._services.wire().open(request, _may_wait) as reply:
                 body = await reply.read()
             outcome = f"{reply.status}, {len(body)} bytes"
-            return self._decoded(body)
+            return self._decoded(body, decode)
         except NetError as error:
             failure = self._told(self._failure(error))
             outcome = str(failure)
@@ -98,12 +107,34 @@ class HttpBackend:
             if self._services.watch is not None:
                 self._services.watch(self._sent(request, time.monotonic() - began, outcome))
 
-    def _decoded(self, body: bytes) -> Any:
+    def _with_login(self, request: HttpRequest) -> HttpRequest:
+        """The request with the user name and password of its address in a header, where those belong."""
+        parts = urlsplit(request.url)
+        login, at, place = parts.netloc.rpartition("@")
+        if not at:
+            return request
+        if any(name.lower() == "authorization" for name in request.headers):
+            raise ConfigError(
+                f"the address of the web backend `{self.name}` holds a user name or a password beside a key",
+                hint="only one of them can be sent: take the other out",
+            )
+        name, _, password = login.partition(":")
+        words = f"{unquote(name)}:{unquote(password)}".encode()
+        return msgspec.structs.replace(
+            request,
+            url=parts._replace(netloc=place).geturl(),
+            headers={**request.headers, "Authorization": f"Basic {b64encode(words).decode()}"},
+        )
+
+    def _decoded(self, body: bytes, decode: Callable[[bytes], Any]) -> Any:
         try:
-            reply = msgspec.json.decode(body)
+            try:
+                reply = decode(body)
+            except msgspec.ValidationError:  # it is not as documented: what can be read of it is read
+                reply = msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             reply = None
-        if isinstance(reply, dict | list):
+        if isinstance(reply, _REPLIES):
             return reply
         raise BackendDown(
             f"{self._backend.title} answered with something that is not JSON",
@@ -147,7 +178,7 @@ class HttpBackend:
         return BackendRefused(failure.message(lead), hint=f"check {variables}")
 
     def _told(self, error: WebError) -> WebError:
-        """The error without the key."""
+        """The error without the key, which a vendor's words may repeat."""
         error.args = (self._redacted(str(error)),)
         return error
 
@@ -155,12 +186,16 @@ class HttpBackend:
         secret = self._site.key.reveal() if self._site.key else ""
         return self._services.redact(words.replace(secret, REDACTED) if secret else words)
 
+    def _shown(self, value: str) -> str:
+        """The value of a header without what is secret of it."""
+        return f"Basic {REDACTED}" if value.startswith("Basic ") else self._redacted(value)
+
     def _sent(self, request: HttpRequest, seconds: float, outcome: str) -> Sent:
         return Sent(
             backend=self.name,
             method=request.method,
             url=self._redacted(request.url),
-            headers={name: self._redacted(value) for name, value in request.headers.items()},
+            headers={name: self._shown(value) for name, value in request.headers.items()},
             body=self._redacted(request.body.decode(errors="replace")),
             seconds=seconds,
             outcome=outcome,

@@ -12,11 +12,12 @@ from typing import Any
 import msgspec
 
 from hermes import discover
-from hermes.errors import HermesError, WebError
+from hermes.errors import HermesError, UsageError, WebError
 from hermes.protocols import Compressor, Document, SearchRow, WebBackend
-from hermes.tools.web.addresses import Blocked, Gate, Refusal, same, spelled, split
+from hermes.tools.web.addresses import Blocked, Gate, Refusal, matched, same, spelled, split
 from hermes.tools.web.budget import PageArchive, fit, without_embedded_images
-from hermes.tools.web.filters import ask, judged
+from hermes.tools.web.filters import fit as fit_filters
+from hermes.tools.web.filters import judged
 from hermes.tools.web.rows import judged_rows
 
 DEFAULT_LIMIT = 5
@@ -119,21 +120,21 @@ class WebKernel:
     async def _found(self, query: object, limit: int, filters: Mapping[str, object]) -> SearchOutcome:
         text = query.strip() if isinstance(query, str) else ""
         if not text:
-            raise WebError("the search query is empty", hint="say what to look for")
+            raise UsageError("the search query is empty", hint="say what to look for")
         wanted = judged(text, limit, filters)
         backend = self._search()
-        found = await ask(backend, wanted, self._today)
-        rows = judged_rows(found.rows, backend.schemes, wanted)
-        if self._strict and rows.dropped:
-            raise WebError(f"Invalid web search result: {rows.dropped[0]}")
-        good = rows.good
+        fitted, lost = fit_filters(wanted, backend, self._today)
+        found = await backend.search(fitted)
+        good, dropped, repeated = judged_rows(found.rows, backend.schemes, wanted)
+        if self._strict and dropped:
+            raise WebError(f"Invalid web search result: {dropped[0]}")
         if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
             rows=tuple(good[:limit]),
             served_by=found.served_by or backend.name,
-            dropped=tuple(rows.dropped),
-            notes=(*found.notes, _repetition(rows.repeated)) if rows.repeated else found.notes,
+            dropped=tuple(dropped),
+            notes=(*lost, *found.notes, *_repetitions(repeated)),
             among_several=bool(found.served_by),
         )
 
@@ -143,7 +144,7 @@ class WebKernel:
         """Read pages, each cut to `char_limit`; `in_all` bounds them together."""
         wanted = [self._wanted(item, index) for index, item in enumerate(_as_list(items)[:MOST_URLS])]
         if not wanted:
-            raise WebError("no URL to read", hint="give at least one URL")
+            raise UsageError("no URL to read", hint="give at least one URL")
         budget = clamp_budget(char_limit if char_limit is not None else self._char_limit)
         if in_all is not None:
             budget = min(budget, in_all // len(wanted))
@@ -177,7 +178,9 @@ class WebKernel:
         documents = {
             url: Document(url=url, error=_unreadable(url, backend)) for url in allowed if url not in readable
         }
-        documents |= match_by_url(readable, _sound(await backend.extract(readable)) if readable else ())
+        missing = "the backend returned nothing for this address"
+        documents |= {url: Document(url=url, error=missing) for url in readable}
+        documents |= matched(readable, _sound(await backend.extract(readable)) if readable else ())
         served = dict.fromkeys(each.served_by for each in documents.values() if each.served_by)
         return documents, ", ".join(served) or backend.name
 
@@ -237,14 +240,6 @@ def _sound(documents: Sequence[Document]) -> list[Document]:
     ]
 
 
-def match_by_url(asked: Sequence[str], documents: Sequence[Document]) -> dict[str, Document]:
-    """Each asked URL with its document, found by URL and never by position."""
-    by_url = {same(document.final_url): document for document in documents if document.final_url}
-    by_url |= {same(document.url): document for document in documents}
-    missing = "the backend returned nothing for this address"
-    return {url: by_url.get(same(url)) or Document(url=url, error=missing) for url in asked}
-
-
 def _is_elsewhere(final_url: str, url: str) -> bool:
     """Whether a page was somewhere else than it was looked for; its part after `#` is the same page."""
     return bool(final_url) and same(final_url.partition("#")[0]) != same(url.partition("#")[0])
@@ -267,8 +262,10 @@ def _unreadable(url: str, backend: WebBackend) -> str:
     return f"the backend `{backend.name}` reads only {kinds} addresses"
 
 
-def _repetition(count: int) -> str:
-    return f"{count} {'row was' if count == 1 else 'rows were'} left out: the page of another row"
+def _repetitions(count: int) -> tuple[str, ...]:
+    if not count:
+        return ()
+    return (f"{count} {'row was' if count == 1 else 'rows were'} left out: the page of another row",)
 
 
 def _search_figures(outcome: SearchOutcome) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """What a search gave, judged row by row: what holds, what does not and why, and what is there twice."""
 
+import re
 from collections.abc import Sequence
-
-import msgspec
 
 from hermes.protocols import Query, SearchRow
 from hermes.tools.web.addresses import canonical, split
@@ -12,65 +11,51 @@ LONGEST_TITLE = 500
 LONGEST_TEXT = 20_000
 """Characters of a description: more is a page in disguise, and pages are read with their own budget."""
 
+_WEB = frozenset({"http", "https"})
+_PLAIN = r"https?://(?:www\.)?([a-z0-9.-]+)/"
 
-class Judged(msgspec.Struct, frozen=True):
+
+def judged_rows(
+    rows: Sequence[SearchRow], schemes: Sequence[str], query: Query
+) -> tuple[list[SearchRow], list[str], int]:
     """The rows that hold, why others do not, and how many were a page that another row had."""
-
-    good: list[SearchRow]
-    dropped: list[str]
-    repeated: int
-
-
-def judged_rows(rows: Sequence[SearchRow], schemes: Sequence[str], query: Query) -> Judged:
-    """The rows of a backend, which come from strangers; each page once, and nothing too long."""
     good: list[SearchRow] = []
     dropped: list[str] = []
-    seen = _Seen()
-    is_narrowed = bool(query.include_domains or query.exclude_domains)
+    pages: dict[str, set[str] | str] = {}
+    repeated = 0
+    is_open = not query.include_domains and not query.exclude_domains and {*schemes} >= _WEB
+    plain = re.compile(_PLAIN).match
     for row in rows:
-        # Most hosts are plain, and taking a URL apart costs more than all else that is done with a row.
-        host = "" if is_narrowed else _plain_host(row.url, schemes)
-        if not host:
-            host, problem = _host(row.url, schemes, query)
+        url, title, text = row.url, row.title, row.description
+        # Most addresses are plain, and taking one apart costs more than all else that is done with a row.
+        if is_open and isinstance(url, str) and (found := plain(url)) is not None:
+            host = found[1]
+        else:
+            host, problem = _host(url, schemes, query)
             if problem:
                 dropped.append(problem)
                 continue
-        if not seen.before(host, row.url):
-            good.append(row if _is_short(row) else _clipped(row))
-    return Judged(good, dropped, seen.count)
+        if host not in pages:
+            pages[host] = url
+        elif _is_again(host, url, pages):
+            repeated += 1
+            continue
+        is_text = isinstance(title, str) and isinstance(text, str) and isinstance(row.date, str)
+        if not is_text or len(title) > LONGEST_TITLE or len(text) > LONGEST_TEXT:
+            row = _clipped(row)  # noqa: PLW2901 - it is the same row
+        good.append(row)
+    return good, dropped, repeated
 
 
-class _Seen:
-    """Which pages there were. Only rows of one host are compared."""
-
-    __slots__ = ("_first", "_pages", "count")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._first: dict[str, str] = {}
-        self._pages: set[str] = set()
-
-    def before(self, host: str, url: str) -> bool:
-        """Whether an earlier row of this host had the page."""
-        if host not in self._first:
-            self._first[host] = url
-            return False
-        self._pages.add(canonical(self._first[host]))
-        page = canonical(url)
-        is_known = page in self._pages
-        self._pages.add(page)
-        self.count += is_known
-        return is_known
-
-
-def _plain_host(url: object, schemes: Sequence[str]) -> str:
-    """The host of a usual address, without `www.`; empty for one that must be taken apart."""
-    if not isinstance(url, str):
-        return ""
-    scheme, _, rest = url.partition("://")
-    host = rest.partition("/")[0]
-    is_odd = "?" in host or ":" in host or "@" in host or "#" in host
-    return host.removeprefix("www.") if scheme in schemes and host.islower() and not is_odd else ""
+def _is_again(host: str, url: str, pages: dict[str, set[str] | str]) -> bool:
+    """Whether a page of this host is among its pages; from the second one on these are told by spelling."""
+    known = pages[host]
+    if isinstance(known, str):
+        known = pages[host] = {canonical(known)}
+    page = canonical(url)
+    is_known = page in known
+    known.add(page)
+    return is_known
 
 
 def _host(url: object, schemes: Sequence[str], query: Query) -> tuple[str, str]:
@@ -89,12 +74,6 @@ def _host(url: object, schemes: Sequence[str], query: Query) -> tuple[str, str]:
     if is_within(host, query.exclude_domains):
         return "", f"a row is from `{host}`, which is not wanted"
     return host.removeprefix("www."), ""
-
-
-def _is_short(row: SearchRow) -> bool:
-    title, description = row.title, row.description
-    is_text = isinstance(title, str) and isinstance(description, str) and isinstance(row.date, str)
-    return is_text and len(title) <= LONGEST_TITLE and len(description) <= LONGEST_TEXT
 
 
 def _clipped(row: SearchRow) -> SearchRow:

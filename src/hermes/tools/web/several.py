@@ -7,7 +7,7 @@ import msgspec
 
 from hermes.errors import BackendDown, BackendSpent, ConfigError, WebError
 from hermes.protocols import Document, Filter, Found, Notebook, Query, SearchRow, WebBackend
-from hermes.tools.web.addresses import canonical, split
+from hermes.tools.web.addresses import canonical, matched, split
 from hermes.tools.web.filters import EVERY, Today, ask
 
 TOPIC = "web backend down"
@@ -92,7 +92,10 @@ class Failover:
             failed = [document for document in documents if document.elsewhere]
             if failed and len(failed) == len(documents):
                 self._memory.note(member.name, BackendDown(failed[0].error or ""))
-            read |= {each.url: msgspec.structs.replace(each, served_by=member.name) for each in documents}
+            read |= {
+                url: msgspec.structs.replace(each, url=url, served_by=member.name)
+                for url, each in matched(left, documents).items()
+            }
         if not read and urls:
             raise _nobody(passed)
         return list(read.values())

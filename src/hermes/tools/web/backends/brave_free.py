@@ -22,7 +22,7 @@ MOST_RESULTS = 20
 MOST_NEWS = 50
 MOST_WORDS = 50
 MOST_LETTERS = 400
-_ROWS = Columns(date="page_age", others={"date": ("age",)})
+_ROWS = Columns(at=("web", "results"), beside=("results",), date="page_age", others={"date": ("age",)})
 _FIRST_DAY, _LAST_DAY = "1970-01-01", "2099-12-31"
 _COUNTRIES = (
     "AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE TR TW"
@@ -129,6 +129,7 @@ BACKEND = Backend(
     filters=EVERY,
     deadlines=Deadlines(connect=5, first_byte=15, idle=15, total=20),
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
     badge="free allowance",
 )

@@ -17,7 +17,7 @@ from hermes.tools.web.backends.base import (
     text,
 )
 
-_ROWS = Columns(description="highlights", date="publishedDate")
+_ROWS = Columns(at=("results",), description="highlights", date="publishedDate")
 _CATEGORIES = {"news": "news", "finance": "financial report"}
 
 
@@ -30,11 +30,11 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
         "query": query.text,
         "numResults": query.limit,
         "contents": {"highlights": True},
-        "includeDomains": list(query.include_domains),
-        "excludeDomains": list(query.exclude_domains),
+        "includeDomains": query.include_domains,
+        "excludeDomains": query.exclude_domains,
         "startPublishedDate": f"{query.after}T00:00:00.000Z" if query.after else None,
         "endPublishedDate": f"{query.before}T23:59:59.999Z" if query.before else None,
-        "userLocation": query.region or None,
+        "userLocation": query.region,
         "category": _CATEGORIES.get(query.topic or ""),
     }
     return json_request(f"{site.base_url}/search", _headers(site), payload)
@@ -50,15 +50,23 @@ def _extract_request(site: Site, urls: Sequence[str]) -> HttpRequest:
 
 def _read_extract(reply: Any, _urls: Sequence[str]) -> list[Document]:
     """The pages, and those that failed: Exa leaves them out of its results and says why in `statuses`."""
-    read = [
-        Document(url=text(item.get("url")), title=text(item.get("title")), content=text(item.get("text")))
-        for item in items(at(reply, "results"))
-    ]
-    return read + [
+    return list(map(_page, items(at(reply, "results")))) + [
         Document(url=text(status.get("id")), error=f"Exa could not read the page: {_why(status)}")
         for status in items(at(reply, "statuses"))
         if status.get("status") == "error"
     ]
+
+
+def _page(item: dict[str, Any]) -> Document:
+    """A page is named by the address that was asked for, as its `id`, and by the one where it was."""
+    content = text(item.get("text"))
+    return Document(
+        url=first_text(item, "id", "url"),
+        title=text(item.get("title")),
+        content=content,
+        error=None if content else "Exa returned nothing for this page",
+        final_url=text(item.get("url")),
+    )
 
 
 def _why(status: dict[str, Any]) -> str:
@@ -80,6 +88,7 @@ BACKEND = Backend(
     ),
     filters=frozenset({"after", "before", "include_domains", "exclude_domains", "region", "topic"}),
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
     extract_request=_extract_request,
     read_extract=_read_extract,

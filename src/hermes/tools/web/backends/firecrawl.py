@@ -10,6 +10,8 @@ from hermes.tools.web.backends.base import (
     Site,
     address_option,
     at,
+    cut,
+    cut_note,
     first_text,
     google_range,
     items,
@@ -23,6 +25,7 @@ from hermes.tools.web.backends.base import (
 CLOUD = "https://api.firecrawl.dev"
 PATIENCE = 60.0
 """Seconds that the server itself may take for a search or a page."""
+LONGEST_QUERY = 500
 _MILLISECONDS = 1000
 _CLIENT_ERROR = 400
 
@@ -39,15 +42,15 @@ def _headers(site: Site) -> dict[str, str]:
 
 def _search_request(site: Site, query: Query) -> HttpRequest:
     payload = {
-        "query": query.text,
+        "query": cut(query.text, LONGEST_QUERY),
         "limit": query.limit,
         "timeout": int(PATIENCE * _MILLISECONDS),
         "sources": [{"type": "news"}] if query.topic == "news" else None,
         "tbs": google_range(query),
-        "country": query.region or None,
-        "includeDomains": list(query.include_domains),
+        "country": query.region,
+        "includeDomains": query.include_domains,
         # It takes only one of the two lists; rows from these hosts are dropped afterwards in any case.
-        "excludeDomains": [] if query.include_domains else list(query.exclude_domains),
+        "excludeDomains": () if query.include_domains else query.exclude_domains,
     }
     return json_request(f"{site.base_url}/v2/search", _headers(site), payload)
 
@@ -62,7 +65,7 @@ def _read_search(reply: Any, query: Query) -> Found:
     warning = (f"Firecrawl says: {told}",) if told else ()
     return Found(
         rows=tuple(map(_row, next(filter(None, map(items, places)), []))),
-        notes=(*unknown_topic("Firecrawl", query), *warning),
+        notes=(*unknown_topic("Firecrawl", query), *cut_note("Firecrawl", query, LONGEST_QUERY), *warning),
     )
 
 

@@ -18,7 +18,7 @@ from hermes.tools.web.backends.base import (
 )
 
 MOST_RESULTS = 20
-_ROWS = Columns(others={"description": ("content",), "date": ("publishedTime",)})
+_ROWS = Columns(at=("data",), others={"description": ("content",), "date": ("publishedTime",)})
 _READER, _SEARCH = "r.jina.ai", "s.jina.ai"
 _UNPROCESSABLE = 422
 _NOTHING = "No search results"
@@ -34,8 +34,8 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
     payload = {
         "q": with_operators(query),
         "num": min(query.limit, MOST_RESULTS),
-        "gl": query.region.lower() or None,
-        "hl": query.language or None,
+        "gl": query.region.lower(),
+        "hl": query.language,
     }
     headers = {"X-Respond-With": "no-content", **site.bearer()}
     return json_request(_search_address(site.base_url), headers, payload)
@@ -89,6 +89,7 @@ BACKEND = Backend(
     ),
     filters=frozenset({"include_domains", "exclude_domains", "language", "region"}),
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
     is_empty=_is_empty,
     extract_request=_extract_request,

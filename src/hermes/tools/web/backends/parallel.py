@@ -11,6 +11,8 @@ from hermes.tools.web.backends.base import (
     Site,
     address_option,
     at,
+    cut,
+    cut_note,
     first_text,
     items,
     json_request,
@@ -21,10 +23,11 @@ from hermes.tools.web.backends.base import (
 
 MOST_RESULTS = 20
 MOST_PAGES = 20
+MOST_DOMAINS = 10
 LONGEST_QUERY = 200
 LONGEST_OBJECTIVE = 5000
 DEFAULT_MODE = "advanced"
-_ROWS = Columns(description="excerpts", date="publish_date")
+_ROWS = Columns(at=("results",), beside=("warnings",), description="excerpts", date="publish_date")
 _MODES = {mode: mode for mode in ("turbo", "fast", "basic", DEFAULT_MODE)} | {"one-shot": "basic"}
 
 
@@ -34,8 +37,8 @@ def _headers(site: Site) -> dict[str, str]:
 
 def _search_request(site: Site, query: Query) -> HttpRequest:
     payload = {
-        "search_queries": [query.text[:LONGEST_QUERY]],
-        "objective": query.text[:LONGEST_OBJECTIVE],
+        "search_queries": [cut(query.text, LONGEST_QUERY)],
+        "objective": cut(query.text, LONGEST_OBJECTIVE),
         "mode": _MODES.get(text(site.options["mode"]).lower(), DEFAULT_MODE),
         "advanced_settings": {"max_results": min(query.limit, MOST_RESULTS), **_narrowed(query)},
     }
@@ -46,17 +49,20 @@ def _narrowed(query: Query) -> dict[str, Any]:
     """The settings that the filters ask for. Beside a list of wanted domains the other list is ignored."""
     policy: dict[str, Any] = {}
     if query.include_domains:
-        policy["include_domains"] = list(query.include_domains)
+        policy["include_domains"] = list(query.include_domains[:MOST_DOMAINS])
     elif query.exclude_domains:
-        policy["exclude_domains"] = list(query.exclude_domains)
+        policy["exclude_domains"] = list(query.exclude_domains[:MOST_DOMAINS])
     if query.after:
         policy["after_date"] = query.after
     found: dict[str, Any] = {"source_policy": policy} if policy else {}
     return found | {"location": query.region.lower()} if query.region else found
 
 
-def _read_search(reply: Any, _query: Query) -> Found:
-    return Found(rows=_ROWS.rows(at(reply, "results")), notes=_warnings(reply))
+def _read_search(reply: Any, query: Query) -> Found:
+    is_cut = len(query.include_domains) > MOST_DOMAINS
+    domains = (f"Parallel searches at most {MOST_DOMAINS} domains: the first ones were searched",) * is_cut
+    notes = (*cut_note("Parallel", query, LONGEST_OBJECTIVE), *domains, *_warnings(reply))
+    return Found(rows=_ROWS.rows(at(reply, "results")), notes=notes)
 
 
 def _warnings(reply: Any) -> tuple[str, ...]:
@@ -70,18 +76,16 @@ def _extract_request(site: Site, urls: Sequence[str]) -> HttpRequest:
 
 
 def _read_extract(reply: Any, _urls: Sequence[str]) -> list[Document]:
-    read = [
-        Document(url=text(item.get("url")), title=text(item.get("title")), content=_content(item))
-        for item in items(at(reply, "results"))
-    ]
-    return read + [
+    return list(map(_page, items(at(reply, "results")))) + [
         Document(url=text(item.get("url")), error=f"Parallel could not read the page: {_why(item)}")
         for item in items(at(reply, "errors"))
     ]
 
 
-def _content(item: dict[str, Any]) -> str:
-    return text(item.get("full_content")) or "\n\n".join(texts(item.get("excerpts")))
+def _page(item: dict[str, Any]) -> Document:
+    content = text(item.get("full_content")) or "\n\n".join(texts(item.get("excerpts")))
+    error = None if content else "Parallel returned nothing for this page"
+    return Document(url=text(item.get("url")), title=text(item.get("title")), content=content, error=error)
 
 
 def _why(item: dict[str, Any]) -> str:
@@ -107,6 +111,7 @@ BACKEND = Backend(
     ),
     filters=frozenset({"after", "include_domains", "exclude_domains", "region"}),
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
     extract_request=_extract_request,
     read_extract=_read_extract,

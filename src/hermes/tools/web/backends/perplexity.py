@@ -16,7 +16,7 @@ from hermes.tools.web.backends.base import (
 
 MOST_RESULTS = 20
 MOST_DOMAINS = 20
-_ROWS = Columns(description="snippet", others={"date": ("last_updated",)})
+_ROWS = Columns(at=("results",), description="snippet", others={"date": ("last_updated",)})
 
 
 def _search_request(site: Site, query: Query) -> HttpRequest:
@@ -30,7 +30,7 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
         "search_before_date_filter": us_date(query.before) if query.before else None,
         "search_domain_filter": _domains(query)[:MOST_DOMAINS],
         "search_language_filter": [query.language] if query.language else None,
-        "country": query.region or None,
+        "country": query.region,
     }
     return json_request(f"{site.base_url}/search", site.bearer(), payload)
 
@@ -62,5 +62,6 @@ BACKEND = Backend(
         {"freshness", "after", "before", "include_domains", "exclude_domains", "language", "region"}
     ),
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
 )

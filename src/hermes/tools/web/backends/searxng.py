@@ -19,7 +19,9 @@ from hermes.tools.web.backends.base import (
     with_operators,
 )
 
-_ROWS = Columns(description="content", date="publishedDate")
+_ROWS = Columns(
+    at=("results",), beside=("unresponsive_engines",), description="content", date="publishedDate"
+)
 SHORTEST_TIMEOUT = 5.0
 _FORBIDDEN = 403
 
@@ -107,6 +109,7 @@ BACKEND = Backend(
     offered_by=("base_url",),
     filters=frozenset({"freshness", "include_domains", "exclude_domains", "language", "topic"}),
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
     read_error=_read_error,
     badge="self-hosted",

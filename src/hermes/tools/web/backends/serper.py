@@ -20,7 +20,7 @@ from hermes.tools.web.backends.base import (
 )
 from hermes.tools.web.filters import EVERY
 
-_ROWS = Columns(url="link", description="snippet")
+_ROWS = Columns(at=("organic",), beside=("news", "answerBox"), url="link", description="snippet")
 _BAD_REQUEST = 400
 
 
@@ -28,8 +28,8 @@ def _search_request(site: Site, query: Query) -> HttpRequest:
     payload = {
         "q": with_operators(query),
         "num": query.limit,
-        "gl": query.region.lower() or None,
-        "hl": query.language or None,
+        "gl": query.region.lower(),
+        "hl": query.language,
         "tbs": google_range(query),
     }
     kind = "news" if query.topic == "news" else "search"
@@ -65,6 +65,7 @@ BACKEND = Backend(
     ),
     filters=EVERY,
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
     read_error=_read_error,
 )

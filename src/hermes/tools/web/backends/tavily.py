@@ -10,6 +10,8 @@ from hermes.tools.web.backends.base import (
     Site,
     address_option,
     at,
+    cut,
+    cut_note,
     first_text,
     items,
     json_request,
@@ -20,7 +22,8 @@ from hermes.tools.web.backends.base import (
 
 MOST_RESULTS = 20
 MOST_PAGES = 20
-_ROWS = Columns(description="content", date="published_date")
+LONGEST_QUERY = 400
+_ROWS = Columns(at=("results",), beside=("answer",), description="content", date="published_date")
 
 
 def _headers(site: Site) -> dict[str, str]:
@@ -29,22 +32,26 @@ def _headers(site: Site) -> dict[str, str]:
 
 def _search_request(site: Site, query: Query) -> HttpRequest:
     payload = {
-        "query": query.text,
+        "query": cut(query.text, LONGEST_QUERY),
         "max_results": min(query.limit, MOST_RESULTS),
         "include_raw_content": False,
         "include_images": False,
         "topic": query.topic,
         "time_range": None if query.after else query.freshness,
-        "start_date": query.after or None,
-        "end_date": query.before or None,
-        "include_domains": list(query.include_domains),
-        "exclude_domains": list(query.exclude_domains),
+        "start_date": query.after,
+        "end_date": query.before,
+        "include_domains": query.include_domains,
+        "exclude_domains": query.exclude_domains,
     }
     return json_request(f"{site.base_url}/search", _headers(site), payload)
 
 
-def _read_search(reply: Any, _query: Query) -> Found:
-    return Found(rows=_ROWS.rows(at(reply, "results")), answer=text(at(reply, "answer")))
+def _read_search(reply: Any, query: Query) -> Found:
+    return Found(
+        rows=_ROWS.rows(at(reply, "results")),
+        answer=text(at(reply, "answer")),
+        notes=cut_note("Tavily", query, LONGEST_QUERY),
+    )
 
 
 def _extract_request(site: Site, urls: Sequence[str]) -> HttpRequest:
@@ -54,14 +61,7 @@ def _extract_request(site: Site, urls: Sequence[str]) -> HttpRequest:
 
 def _read_extract(reply: Any, urls: Sequence[str]) -> list[Document]:
     only = urls[0] if len(urls) == 1 else ""
-    read = [
-        Document(
-            url=text(item.get("url")) or only,
-            title=text(item.get("title")),
-            content=first_text(item, "raw_content", "content"),
-        )
-        for item in items(at(reply, "results"))
-    ]
+    read = [_page(item, only) for item in items(at(reply, "results"))]
     failed = [
         Document(url=text(item.get("url")), error=f"Tavily could not read the page: {_why(item)}")
         for item in items(at(reply, "failed_results"))
@@ -70,6 +70,16 @@ def _read_extract(reply: Any, urls: Sequence[str]) -> list[Document]:
         Document(url=url, error="Tavily could not read the page") for url in texts(at(reply, "failed_urls"))
     ]
     return read + failed + named
+
+
+def _page(item: dict[str, Any], only: str) -> Document:
+    content = first_text(item, "raw_content", "content")
+    return Document(
+        url=text(item.get("url")) or only,
+        title=text(item.get("title")),
+        content=content,
+        error=None if content else "Tavily returned nothing for this page",
+    )
 
 
 def _why(item: dict[str, Any]) -> str:
@@ -86,6 +96,7 @@ BACKEND = Backend(
     ),
     filters=frozenset({"freshness", "after", "before", "include_domains", "exclude_domains", "topic"}),
     search_request=_search_request,
+    columns=_ROWS,
     read_search=_read_search,
     extract_request=_extract_request,
     read_extract=_read_extract,

@@ -16,6 +16,8 @@ from hermes.tools.web.backends.base.declare import (
 from hermes.tools.web.backends.base.reading import (
     Columns,
     at,
+    cut,
+    cut_note,
     first_text,
     google_range,
     items,
@@ -37,6 +39,8 @@ __all__ = [
     "Site",
     "address_option",
     "at",
+    "cut",
+    "cut_note",
     "first_text",
     "google_range",
     "items",

@@ -20,6 +20,7 @@ from hermes.protocols import (
     WebBackend,
     Wire,
 )
+from hermes.tools.web.backends.base.reading import Columns
 
 KEY = "key"
 BASE_URL = "base_url"
@@ -183,6 +184,8 @@ class Backend(msgspec.Struct, frozen=True, kw_only=True):
     deadlines: Deadlines = SEARCHES_WITHIN
     search_request: Callable[[Site, Query], HttpRequest] | None = None
     read_search: Callable[[Any, Query], Found] | None = None
+    columns: Columns | None = None
+    """How the rows of a reply look that is as documented: what is not read of it is then not decoded."""
     is_empty: Callable[[int, Any], bool] | None = None
     """Whether an error status, with the decoded body or its text, only says that nothing was found."""
     extract_request: Callable[[Site, Sequence[str]], HttpRequest] | None = None

@@ -1,16 +1,17 @@
 """A vendor's JSON taken apart without trusting it: what is missing or of another kind is empty."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import isfinite
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
 from hermes.protocols import HttpRequest, Query, SearchRow
 
 _NUMBERS = (int, float)
-_LARGEST = 2**53
-"""Above it a whole number is not exactly one with a point."""
+_MOST_BITS = 1000
+"""Of a whole number that can be one with a point, too."""
 
 
 def at(value: Any, *path: str) -> Any:
@@ -57,14 +58,15 @@ def number(value: Any) -> float | None:
     """A number, or None."""
     if isinstance(value, float):
         return value if isfinite(value) else None
-    is_whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST
-    return float(value) if is_whole else None
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if is_whole and value.bit_length() <= _MOST_BITS else None
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
     """Under which names a vendor's rows hold what a `SearchRow` has.
 
-    `others` are names to look under where the first one says nothing.
+    `others` are names to look under where the first one says nothing. `at` is the path to the rows of a
+    reply and `beside` what else of it is read, where that is the same for every search.
     """
 
     title: str = "title"
@@ -73,9 +75,13 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
     date: str = "date"
     score: str = "score"
     others: Mapping[str, Sequence[str]] = {}
+    at: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     def rows(self, value: Any) -> tuple[SearchRow, ...]:
         """The rows of a list, in its order; what is no list has none."""
+        if isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
+            return self._typed_rows(value)
         given = items(value)
         title, url, description, date, score = self.title, self.url, self.description, self.date, self.score
         found = [
@@ -88,28 +94,77 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
             )
             for item in given
         ]
-        return tuple(map(self._completed, found, given)) if self.others else tuple(found)
+        if not self.others:
+            return tuple(found)
+        return tuple([self._completed(row, item.get) for row, item in zip(found, given, strict=True)])
 
-    def _completed(self, row: SearchRow, item: Mapping[str, Any]) -> SearchRow:
+    def _typed_rows(self, given: Sequence[Any]) -> tuple[SearchRow, ...]:
+        found = [
+            SearchRow(
+                (row.title or "").strip(),
+                (row.url or "").strip(),
+                (" ".join(said) if isinstance(said := row.description, list) else said or "").strip(),
+                (row.date or "").strip(),
+                row.score,
+            )
+            for row in given
+        ]
+        if not self.others:
+            return tuple(found)
+        return tuple(map(self._completed, found, (partial(getattr, row) for row in given)))
+
+    def _completed(self, row: SearchRow, look: Callable[[str], Any]) -> SearchRow:
+        missing = [column for column in self.others if not getattr(row, column)]
         more = {
-            column: first_text(item, *names)
-            for column, names in self.others.items()
-            if not getattr(row, column)
+            column: next(filter(None, (text(look(name)) for name in self.others[column])), "")
+            for column in missing
         }
         return msgspec.structs.replace(row, **more) if more else row
+
+    def reply(self) -> Any:
+        """The type of a reply with such rows at their path; what is not read of it has no place there."""
+        names = {"title": self.title, "url": self.url, "date": self.date, "description": self.description}
+        fields: list[tuple[str, Any, Any]] = [(name, str | None, None) for name in ("title", "url", "date")]
+        fields += [("description", str | list[str] | None, None), ("score", float | None, None)]
+        fields += [(name, str | None, None) for other in self.others.values() for name in other]
+        row = msgspec.defstruct("Row", fields, rename={**names, "score": self.score}, frozen=True, gc=False)
+        reply: Any = list[row]  # type: ignore[valid-type]
+        for depth, key in enumerate(reversed(self.at), start=1):
+            beside = dict.fromkeys(self.beside, Any) if depth == len(self.at) else {}
+            reply = _object({key: reply, **beside})
+        return reply
+
+
+def _object(parts: dict[str, Any]) -> Any:
+    """The type of a JSON object with these parts, none of which must be there."""
+    return TypedDict("Reply", parts, total=False)  # type: ignore[operator]
 
 
 def json_request(
     url: str, headers: Mapping[str, str], payload: Mapping[str, Any], *, method: str = "POST"
 ) -> HttpRequest:
-    """A request that carries JSON; entries that are None or an empty list are left out."""
-    body = {key: value for key, value in payload.items() if value is not None and value != []}
+    """A request that carries JSON; entries that are empty are left out, unless they are False."""
+    body = {key: value for key, value in payload.items() if value or value is False}
     return HttpRequest(
         method,
         url,
         headers={"Content-Type": "application/json", "Accept": "application/json", **headers},
         body=msgspec.json.encode(body),
     )
+
+
+def cut(words: str, most: int) -> str:
+    """As many whole words as a vendor takes letters of; a longer query is refused by some."""
+    if len(words) <= most:
+        return words
+    return words[: most + 1].rpartition(" ")[0].rstrip() or words[:most]
+
+
+def cut_note(title: str, query: Query, most: int) -> tuple[str, ...]:
+    """What is to be said of a query that is longer than a vendor takes."""
+    if len(query.text) <= most:
+        return ()
+    return (f"{title} takes {most} letters: the query was cut",)
 
 
 def with_operators(query: Query) -> str:
