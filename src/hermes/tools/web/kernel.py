@@ -26,6 +26,7 @@ MOST_URLS = 5
 DEFAULT_BUDGET = 15_000
 COMPRESS_FLOOR = 5_000
 ANSWER_TITLE = "Search Answer"
+_NUMERIC = (int, float, str)
 
 Log = Callable[[str, Callable[[], dict[str, Any]]], None]
 """Told of every call: the tool, and what gives the entry, which is only made where it is kept."""
@@ -223,7 +224,7 @@ def clamp_budget(limit: object) -> int:
 
 
 def _whole(value: object, default: int) -> int:
-    if not isinstance(value, int | float | str):
+    if not isinstance(value, _NUMERIC):
         return default
     try:
         return int(value)
