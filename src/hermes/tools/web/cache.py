@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
 from sqlite3 import Connection
 from typing import Any, Generic, TypeVar
 
@@ -169,18 +169,21 @@ class Cached:
         self._searches: Shared[Found] = Shared()
         self._readings: Shared[Sequence[Document]] = Shared()
 
-    async def search(self, query: Query) -> Found:
+    def search(self, query: Query) -> Coroutine[Any, Any, Found]:
         if self._cache is None:
-            return await self._searches.call(query, lambda: self._backend.search(query))
+            return self._searches.call(query, lambda: self._backend.search(query))
+        return self._found(self._cache, query)
+
+    async def _found(self, cache: Cache, query: Query) -> Found:
         words = " ".join(query.text.split()).casefold()
         key = self._key("search", msgspec.structs.replace(query, text=words, limit=0))
-        kept = self._cache.get(key, Found, query.limit)
+        kept = cache.get(key, Found, query.limit)
         if kept is not None:
             progress.get()("from the cache")
             return msgspec.structs.replace(kept, rows=kept.rows[: query.limit])
         found = await self._searches.call((key, query.limit), lambda: self._backend.search(query))
         if found.rows or found.answer:
-            self._cache.put(key, found, query.limit)
+            cache.put(key, found, query.limit)
         return found
 
     async def extract(self, urls: Sequence[str]) -> Sequence[Document]:

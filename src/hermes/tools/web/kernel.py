@@ -13,7 +13,7 @@ import msgspec
 
 from hermes import discover
 from hermes.errors import HermesError, UsageError, WebError
-from hermes.protocols import Compressor, Document, SearchRow, WebBackend
+from hermes.protocols import Compressor, Document, Found, Query, SearchRow, WebBackend
 from hermes.tools.web.addresses import Blocked, Gate, Refusal, matched, same, spelled, split
 from hermes.tools.web.budget import PageArchive, fit, without_embedded_images
 from hermes.tools.web.filters import fit as fit_filters
@@ -26,6 +26,7 @@ MOST_URLS = 5
 DEFAULT_BUDGET = 15_000
 COMPRESS_FLOOR = 5_000
 ANSWER_TITLE = "Search Answer"
+_NUMERIC = (int, float, str)
 
 Log = Callable[[str, Callable[[], dict[str, Any]]], None]
 """Told of every call: the tool, and what gives the entry, which is only made where it is kept."""
@@ -106,7 +107,10 @@ class WebKernel:
         """Search; `filters` are the fields of `Query` that narrow it."""
         most = clamp_limit(limit)
         try:
-            outcome = await self._found(query, most, filters or {})
+            wanted = _query(query, most, filters or {})
+            backend = self._search()
+            fitted, lost = fit_filters(wanted, backend, self._today)
+            outcome = self._outcome(backend, wanted, lost, await backend.search(fitted))
         except HermesError as error:
             failure = {"error": str(error), "results_count": 0}
             self._log("web_search", lambda: {"parameters": {"query": query, "limit": most}, **failure})
@@ -117,21 +121,16 @@ class WebKernel:
         )
         return outcome
 
-    async def _found(self, query: object, limit: int, filters: Mapping[str, object]) -> SearchOutcome:
-        text = query.strip() if isinstance(query, str) else ""
-        if not text:
-            raise UsageError("the search query is empty", hint="say what to look for")
-        wanted = judged(text, limit, filters)
-        backend = self._search()
-        fitted, lost = fit_filters(wanted, backend, self._today)
-        found = await backend.search(fitted)
+    def _outcome(
+        self, backend: WebBackend, wanted: Query, lost: tuple[str, ...], found: Found
+    ) -> SearchOutcome:
         good, dropped, repeated = judged_rows(found.rows, backend.schemes, wanted)
         if self._strict and dropped:
             raise WebError(f"Invalid web search result: {dropped[0]}")
         if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
-            rows=tuple(good[:limit]),
+            rows=tuple(good[: wanted.limit]),
             served_by=found.served_by or backend.name,
             dropped=tuple(dropped),
             notes=(*lost, *found.notes, *_repetitions(repeated)),
@@ -212,6 +211,13 @@ class WebKernel:
         return ReadPage(url=url, title=document.title, content=content, error=None, final_url=final)
 
 
+def _query(words: object, limit: int, filters: Mapping[str, object]) -> Query:
+    text = words.strip() if isinstance(words, str) else ""
+    if not text:
+        raise UsageError("the search query is empty", hint="say what to look for")
+    return judged(text, limit, filters)
+
+
 def clamp_limit(limit: object) -> int:
     """A result count between 1 and 100; what is no number means the default."""
     return min(max(_whole(limit, DEFAULT_LIMIT), 1), MOST_RESULTS)
@@ -223,7 +229,7 @@ def clamp_budget(limit: object) -> int:
 
 
 def _whole(value: object, default: int) -> int:
-    if not isinstance(value, int | float | str):
+    if not isinstance(value, _NUMERIC):
         return default
     try:
         return int(value)
