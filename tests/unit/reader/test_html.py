@@ -168,6 +168,22 @@ def test_a_page_of_decoration_only_is_given_whole_and_said():
     assert page.notes == ("no main text was found; the whole page is given",)
 
 
+@pytest.mark.parametrize(
+    ("html", "note"),
+    [
+        ("", "the page has no text"),
+        ("<body><div></div>", "the page has no text"),
+        (
+            "<link rel=stylesheet href=x><p>Menu" + "<section><div class=dots></div></section>" * 200,
+            "scripts fill this page",
+        ),
+        ("<p>Loading<script>run()</script>", "scripts fill this page"),
+    ],
+)
+def test_a_page_of_next_to_no_text_is_said_to_be_one(html, note):
+    assert [told for told in read_html(html).notes if note in told]
+
+
 def test_what_is_known_about_the_page():
     page = read_html(
         """<html lang=en-GB><head><title> The
