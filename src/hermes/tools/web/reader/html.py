@@ -16,7 +16,7 @@ from hermes.tools.web.reader.features import KINDS, columns
 from hermes.tools.web.reader.markdown import render
 from hermes.tools.web.reader.metadata import Head, clean, metadata, resolver, title
 from hermes.tools.web.reader.model import model
-from hermes.tools.web.reader.notes import error_note, shell_note
+from hermes.tools.web.reader.notes import asks_for_scripts, error_note, shell_note
 from hermes.tools.web.reader.signs import signs
 from hermes.tools.web.reader.tame import tame
 
@@ -197,7 +197,12 @@ def _notes(found: Cut, choice: _Choice, page_title: str, html: str) -> tuple[str
     words = sum(count for count, is_kept in zip(found.words, choice.kept, strict=True) if is_kept)
     opening = next((text for text, is_kept in zip(found.texts, choice.kept, strict=True) if is_kept), "")
     notes = [error_note(page_title, opening[:200], words), shell_note(words, sum(found.words), html)]
-    if not words:
+    if notes[1] is not None:
+        choice.kept = [
+            is_kept and not asks_for_scripts(text)
+            for text, is_kept in zip(found.texts, choice.kept, strict=True)
+        ]
+    if not any(choice.kept):
         choice.route = "empty"
     if choice.route == "long":
         notes.append(f"the page has more than {MAX_RUNS} pieces; it was read without judging its parts")

@@ -15,6 +15,12 @@ _MOUNT = re.compile(
     re.I,
 )
 
+_WITHOUT_SCRIPTS = re.compile(
+    r"\bjava ?script\b.{0,40}\b(?:disabled|required|enabled|not available)\b"
+    r"|\b(?:enable|requires?|turn on|needs?|activate)\b.{0,20}\b(?:java ?script|js)\b",
+    re.I,
+)
+
 _ERRORS = (
     (
         "an error page",
@@ -52,6 +58,11 @@ def error_note(title: str, opening: str, words: int) -> str | None:
             if pattern.search(told):
                 return f"this looks like {name}: `{told[:80]}`"
     return None
+
+
+def asks_for_scripts(text: str) -> bool:
+    """Whether a text only says that the page needs scripts."""
+    return len(text) < 300 and _WITHOUT_SCRIPTS.search(text) is not None
 
 
 def shell_note(words: int, whole: int, html: str) -> str | None:
