@@ -15,7 +15,7 @@ LEAST_DOMAINS = 6
 RIDGE = 0.3
 LEAST_WEIGHT = 3
 """Of the unit that weights are stored in: what is lighter is left out."""
-TREES = 70
+TREES = 120
 KIND_TREES = 40
 
 _COMMON = {
@@ -28,8 +28,8 @@ _COMMON = {
 _RUNS = {
     **_COMMON,
     "objective": "cross_entropy",
-    "learning_rate": 0.13,
-    "num_leaves": 16,
+    "learning_rate": 0.085,
+    "num_leaves": 31,
     "min_data_in_leaf": 60,
     "min_sum_hessian_in_leaf": 0.2,
     "feature_fraction": 0.5,

@@ -11,6 +11,7 @@ import argparse
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from math import floor
 from pathlib import Path
 
 import lightgbm
@@ -26,15 +27,20 @@ from hermes.tools.web.reader.choose import choose, expected
 from hermes.tools.web.reader.features import KINDS, NAMES
 
 FOLDS = 4
-QUICK = 16
-LIKELY = 0.15
+EXITS = (10, 40)
+"""After how many trees a run may be clear."""
+LIKELY, UNLIKELY = 0.15, 0.7
+RARE = 0.002
+"""How many of the likely runs may be taken for clear ones, and of the unlikely."""
 
 
 class Trained(msgspec.Struct):
     linear: Linear
     kinds: Kinds
     trees: lightgbm.Booster
-    least: int
+    exits: tuple[shipped.Exit, ...]
+    integral: frozenset[int]
+    """The features that are whole numbers."""
 
 
 def train(table: Table, pages: list[int]) -> Trained:
@@ -43,24 +49,36 @@ def train(table: Table, pages: list[int]) -> Trained:
     guesses = out_of_fold(table, pages, len(KINDS), lambda seen: Kinds(table, seen))
     features = filled(table, pages, tokens, guesses)
     trees = boost(table, pages, features)
-    return Trained(Linear(table, pages), Kinds(table, pages), trees, hopeless(trees, features))
+    integral = np.flatnonzero((features == np.round(features)).all(0))
+    return Trained(
+        Linear(table, pages), Kinds(table, pages), trees, exits(trees, features), frozenset(integral.tolist())
+    )
 
 
-def hopeless(trees: lightgbm.Booster, features: np.ndarray) -> int:
-    """What the first trees give at least to nearly all runs that all trees together find likely."""
-    likely = np.asarray(trees.predict(features)) >= LIKELY
-    first = np.asarray(trees.predict(features, raw_score=True, num_iteration=QUICK))
-    return int(np.quantile(first[likely], 0.002) * shipped.LEAF_UNIT)
+def exits(trees: lightgbm.Booster, features: np.ndarray) -> tuple[shipped.Exit, ...]:
+    """Where and how far from the middle a run is clear, by what all trees say of it."""
+    final = np.asarray(trees.predict(features, raw_score=True))
+    odds = 1 / (1 + np.exp(-final))
+    found = []
+    for count in EXITS:
+        first = np.asarray(trees.predict(features, raw_score=True, num_iteration=count))
+        least = np.quantile(first[odds >= LIKELY], RARE)
+        most = np.quantile(first[odds <= UNLIKELY], 1 - RARE)
+        rest = final - first
+        values = (least, most, rest[first < least].mean(), rest[first > most].mean())
+        found.append(shipped.Exit(count, *(round(float(value) * shipped.LEAF_UNIT) for value in values)))
+    return tuple(found)
 
 
 def judge(table: Table, trained: Trained, pages: list[int]) -> list[tuple[str, float]]:
     """The kind and the F1 of pages, as the model reads them."""
     features = filled(table, pages, trained.linear(pages), trained.kinds(pages))
-    odds = np.asarray(trained.trees.predict(features))
+    model = shipped.Model(weights(trained, ""))
+    odds = model.odds([column.tolist() for column in features.T])
     found, at = [], 0
     for number in pages:
         page = table.pages[number]
-        own = odds[at : at + len(page.labels)].tolist()
+        own = odds[at : at + len(page.labels)]
         at += len(own)
         kept = choose(page.cut, own, expected(page.cut.words, own))
         found.append((page.kind, _f1(page, kept)))
@@ -92,33 +110,36 @@ def folds(table: Table) -> None:
         )
 
 
-def packed(trained: Trained, provenance: str) -> bytes:
+def weights(trained: Trained, provenance: str) -> shipped.Weights:
     """The model as the package keeps it."""
     near, far = trained.linear.tokens("near"), trained.linear.tokens("far")
-    groups = _trees(trained.kinds.trees)
-    weights = shipped.Weights(
+    groups = _trees(trained.kinds.trees, frozenset())
+    return shipped.Weights(
         provenance=provenance,
         features=NAMES,
         names={name: (near.get(name, 0), far.get(name, 0)) for name in sorted({*near, *far})},
         words=dict(sorted(trained.linear.tokens("words").items())),
         headings=dict(sorted(trained.linear.tokens("headings").items())),
-        trees=tuple(_trees(trained.trees)),
-        quick=QUICK,
-        least=trained.least,
+        trees=tuple(_trees(trained.trees, trained.integral)),
+        exits=trained.exits,
         kinds=tuple(tuple(groups[kind :: len(KINDS)]) for kind in range(len(KINDS))),
     )
-    return msgspec.msgpack.encode(weights)
 
 
-def _trees(booster: lightgbm.Booster) -> list[shipped.Tree]:
-    return [_tree(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]]
+def _trees(booster: lightgbm.Booster, integral: frozenset[int]) -> list[shipped.Tree]:
+    return [_tree(tree["tree_structure"], integral) for tree in booster.dump_model()["tree_info"]]
 
 
-def _tree(node: dict) -> shipped.Tree:
+def _tree(node: dict, integral: frozenset[int]) -> shipped.Tree:
     if "split_feature" not in node:
         return -1, round(node["leaf_value"] * shipped.LEAF_UNIT)
-    most = float(f"{node['threshold']:.6g}")
-    return node["split_feature"], most, *_tree(node["left_child"]), *_tree(node["right_child"])
+    feature, most = node["split_feature"], node["threshold"]
+    most = floor(most) if feature in integral else float(f"{most:.6g}")
+    return (
+        feature,
+        most,
+        *(number for side in ("left_child", "right_child") for number in _tree(node[side], integral)),
+    )
 
 
 def main() -> None:
@@ -133,7 +154,7 @@ def main() -> None:
         return
     digest = hashlib.sha256("".join(page.id for page in pages).encode()).hexdigest()[:12]
     provenance = f"{len(pages)} labelled pages, set {digest}, `make train-reader`"
-    data = packed(train(table, list(range(len(pages)))), provenance)
+    data = msgspec.msgpack.encode(weights(train(table, list(range(len(pages)))), provenance))
     target = Path(shipped.__file__).with_name("model.bin")
     target.write_bytes(data)
     print(f"{target.name}: {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()[:16]}; {provenance}")

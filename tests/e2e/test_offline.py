@@ -146,7 +146,7 @@ async def test_extract_explains_how_a_file_was_read(hermes, tmp_path):
     assert "Home" in told.out.partition("left out")[2]
     as_data = (await hermes("extract", "--explain", str(page), "--json")).json()
     assert as_data["page"]["title"] == "Herons"
-    refused = await hermes("extract", "--explain", "https://www.example.org/")
+    refused = await hermes("extract", "--explain", "nowhere.html")
     assert (refused.code, "is not a file" in refused.err) == (2, True)
 
 

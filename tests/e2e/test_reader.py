@@ -32,6 +32,14 @@ async def test_pages_are_read_and_each_failure_is_its_own(hermes):
     assert picture["error"] == "the page is a PNG picture, not text"
 
 
+async def test_the_reading_of_a_page_is_explained(hermes):
+    async with ScriptedServer(site) as server:
+        told = await hermes("extract", "--explain", f"{server.url}/moved", "--json", **HERE)
+        refused = await hermes("extract", "--explain", f"{server.url}/page")
+    assert f"[Tom Vale]({server.url}/tom)" in told.json()["page"]["markdown"]
+    assert (refused.code, "this machine itself" in refused.err) == (1, True)
+
+
 async def test_local_documents_and_pages_are_read_side_by_side(hermes):
     async with ScriptedServer(site) as server:
         urls = ("hermes://docs/concepts/scout.md", f"{server.url}/page")

@@ -15,7 +15,7 @@ from hermes.config import Config, load
 from hermes.errors import Interrupted
 from hermes.events import Answer, Event
 from hermes.messages import Image
-from hermes.protocols import Approver
+from hermes.protocols import Approver, Fetched
 from hermes.tools.web_extract import extract_payload
 from hermes.tools.web_search import search_payload
 
@@ -129,6 +129,15 @@ async def web_search(
     services = Services(config or load(os.environ))
     try:
         return search_payload(await services.web.search(query, limit, filters))
+    finally:
+        await services.close()
+
+
+async def fetch_page(url: str, config: Config | None = None) -> Fetched:
+    """Get a page as its server sends it; raises `NetError` when there is none to be had."""
+    services = Services(config or load(os.environ))
+    try:
+        return await services.fetcher().fetch(url)
     finally:
         await services.close()
 

@@ -4,8 +4,11 @@ import os
 from typing import TYPE_CHECKING
 
 from hermes import discover
-from hermes.cli._border import border
+from hermes.app.api import fetch_page
+from hermes.cli._border import border, storable
 from hermes.cli._json import show_json
+from hermes.cli._loop import run_in_loop
+from hermes.cli._settings import read_settings
 from hermes.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,21 +18,32 @@ MOST_SHOWN = 40
 MOST_LETTERS = 100
 
 
-def explain(paths: tuple[str, ...], as_json: bool) -> int:
-    """Print kind, route, confidence and what was left out, for each HTML file."""
+def explain(places: tuple[str, ...], as_json: bool) -> int:
+    """Print kind, route, confidence and what was left out, for each page: an address or an HTML file."""
     examine = discover.module("hermes.tools.web.reader.html").examine
-    for path in paths:
-        if not os.path.isfile(path):
-            raise UsageError(
-                f"`{path}` is not a file", hint="save the page and give the path of its HTML file"
-            )
-        with open(path, "rb") as file:
-            reading = examine(file.read())
+    for place in places:
+        html, url = _source(place)
+        reading = examine(html, url)
         if as_json:
             show_json(reading)
         else:
-            border().show(_told(path, reading))
+            border().show(_told(place, reading))
     return 0
+
+
+def _source(place: str) -> tuple[bytes | str, str]:
+    """The HTML of a page and its address; a file has none."""
+    if place.lower().startswith(("http://", "https://")):
+        fetched = run_in_loop(fetch_page(storable(place), read_settings({})))
+        told = discover.module("hermes.tools.web.reading.kinds").charset_of(fetched.content_type)
+        decode = discover.module("hermes.tools.web.reader.charset").decode
+        return decode(fetched.body, declared=True, told=told), fetched.url
+    if not os.path.isfile(place):
+        raise UsageError(
+            f"`{place}` is not a file and not an address", hint="give an HTML file or an `https://` address"
+        )
+    with open(place, "rb") as file:
+        return file.read(), ""
 
 
 def _told(path: str, reading: "Reading") -> str:

@@ -18,7 +18,7 @@ from hermes.tools.web.kernel import MOST_URLS
     "--backend", default="", shell_complete=_complete.backends, help="Which web backend to read with."
 )
 @click.option("--char-limit", type=int, help="Characters of each page, 2000 to 500000.")
-@click.option("--explain", "is_explained", is_flag=True, help="Show how HTML files are read, and why so.")
+@click.option("--explain", "is_explained", is_flag=True, help="Show how HTML is read, and why so.")
 @json_option
 def command(
     urls: tuple[str, ...], backend: str, char_limit: int | None, is_explained: bool, as_json: bool

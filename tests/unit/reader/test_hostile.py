@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hermes.errors import DocumentError
 from hermes.tools.web.reader import html as html_module
+from hermes.tools.web.reader import tame as tame_module
 from hermes.tools.web.reader.html import read_html
 from hermes.tools.web.reader.tame import MAX_DEPTH, tame
 
@@ -85,6 +86,21 @@ def test_a_page_over_the_cap_is_cut_with_a_note(monkeypatch):
     assert page.markdown.startswith("start")
     assert "END" not in page.markdown
     assert page.notes == ("the page is larger than 1 MB; the rest was left out",)
+
+
+@pytest.mark.parametrize("as_given", [str, str.encode])
+def test_comments_do_not_push_a_page_over_the_cap(monkeypatch, as_given):
+    monkeypatch.setattr(html_module, "MAX_BYTES", 1_000_000)
+    page = read_html(as_given(f"<!--{'x' * 2_000_000}--><p>kept</p><!-- and --><p>too</p><!-- never closed"))
+    assert page.markdown == "kept\n\ntoo"
+    assert page.notes == ()
+
+
+def test_tags_that_nest_too_deeply_are_not_counted_one_by_one(monkeypatch):
+    monkeypatch.setattr(tame_module, "MAX_TOKENS", 3_000)
+    page = read_html("<div>" * 50_000 + "<p>kept</p>" + "</div>" * 10 + "<p>too</p>")
+    assert page.markdown == "kept\n\ntoo"
+    assert page.notes == ("the page nests too deeply; its structure was flattened",)
 
 
 def test_an_ordinary_page_is_quick():

@@ -168,6 +168,29 @@ def test_a_page_of_decoration_only_is_given_whole_and_said():
     assert page.notes == ("no main text was found; the whole page is given",)
 
 
+@pytest.mark.parametrize(
+    ("html", "note"),
+    [
+        ("", "the page has no text"),
+        ("<body><div></div>", "the page has no text"),
+        (
+            "<link rel=stylesheet href=x><p>Menu" + "<section><div class=dots></div></section>" * 200,
+            "scripts fill this page",
+        ),
+        ("<p>Loading<script>run()</script>", "scripts fill this page"),
+    ],
+)
+def test_a_page_of_next_to_no_text_is_said_to_be_one(html, note):
+    assert [told for told in read_html(html).notes if note in told]
+
+
+def test_a_shell_that_asks_for_scripts_has_no_text_of_its_own():
+    told = "<noscript>You need to enable JavaScript to run this app.</noscript>"
+    page = read_html(f"{told}<div id=root></div><script></script>")
+    assert page.markdown == ""
+    assert page.notes == ("scripts fill this page; its text is not in the HTML",)
+
+
 def test_what_is_known_about_the_page():
     page = read_html(
         """<html lang=en-GB><head><title> The

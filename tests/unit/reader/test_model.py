@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from math import exp
 
 import pytest
 
@@ -9,7 +10,7 @@ from hermes.tools.web.reader import model as model_module
 from hermes.tools.web.reader.choose import expected, threshold
 from hermes.tools.web.reader.features import KINDS, NAMES, PAGE
 from hermes.tools.web.reader.html import read_html
-from hermes.tools.web.reader.model import model
+from hermes.tools.web.reader.model import Exit, Model, Weights, model
 from hermes.tools.web.reader.wording import name_tokens, word_tokens
 
 
@@ -23,6 +24,25 @@ def test_model_and_code_are_small():
     folder = os.path.dirname(model_module.__file__)
     files = [name for name in os.listdir(folder) if name.endswith((".py", ".bin"))]
     assert sum(os.path.getsize(os.path.join(folder, name)) for name in files) < 200_000
+
+
+def test_a_run_that_is_clear_sees_no_more_trees():
+    split = (0, 0.5, -1, -1000, -1, 1000)
+    learnt = Model(
+        Weights(
+            provenance="",
+            features=("x",),
+            names={},
+            words={},
+            headings={},
+            trees=(split, (-1, 500)),
+            exits=(Exit(trees=1, least=-500, most=2000, below=-3000, above=0),),
+            kinds=(),
+        )
+    )
+    unclear, clear = learnt.odds([[1.0, 0.0]])
+    assert unclear == pytest.approx(1 / (1 + exp(-1.5)))
+    assert clear == pytest.approx(1 / (1 + exp(4)))
 
 
 def test_kinds_are_probabilities():

@@ -219,7 +219,11 @@ def _prefixed(text: str, first: str, rest: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    return _BLANK_LINES.sub("\n\n", _LINE_END.sub("\n", _SPACES.sub(" ", text))).strip()
+    if "  " in text:
+        text = _SPACES.sub(" ", text)
+    if "\n" in text:
+        text = _BLANK_LINES.sub("\n\n", _LINE_END.sub("\n", text))
+    return text.strip()
 
 
 def _longest_ticks(text: str) -> int:

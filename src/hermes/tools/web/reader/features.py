@@ -42,6 +42,8 @@ _TAGS = {
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ENDS = frozenset('.!?\u2026\u3002\uff01\uff1f"\u201d)')
 LEVELS = 4
+FAR = 100
+"""Runs beyond which a distance says no more."""
 WORDED = 25
 """Words up to which the first of them are weighed: what is longer speaks for itself."""
 
@@ -141,48 +143,51 @@ def windows(running: list[float], reach: int) -> list[float]:
 def distances(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
     """How many runs ago the first heading, any heading and a long run were, and how soon a long one comes."""
     since_h1, since_heading, since_long, levels, weights = [], [], [], [], []
-    h1, heading, long, level, weight = -1, -100, -100, 7, 0.0
+    h1, heading, long, level, weight = -1, -FAR, -FAR, 7, 0.0
     for at, (element, length) in enumerate(zip(cut.elements, sums.long, strict=True)):
-        tag = element.tag
         if length:
             long = at
-        if tag in _HEADINGS:
-            heading = at
-            level = _HEADINGS[tag]
-            weight = weigher.heading(cut.texts[at])
+        found = _HEADINGS.get(element.tag)
+        if found is not None:
+            heading, level, weight = at, found, weigher.heading(cut.texts[at])
             if level == 1 and h1 < 0:
                 h1 = at
         since_h1.append(at - h1 if h1 >= 0 else -1)
-        since_heading.append(min(100, at - heading))
-        since_long.append(min(100, at - long))
+        since_heading.append(at - heading if at - heading < FAR else FAR)
+        since_long.append(at - long if at - long < FAR else FAR)
         levels.append(level)
         weights.append(0.0 if heading == at else weight)
-    until_long, long = [], len(sums.long) + 100
-    for at in range(len(sums.long) - 1, -1, -1):
-        if sums.long[at]:
-            long = at
-        until_long.append(min(100, long - at))
-    until_long.reverse()
-    return [since_h1, since_heading, since_long, until_long, levels, weights]
+    return [since_h1, since_heading, since_long, until(sums.long), levels, weights]
+
+
+def until(long: Sequence[float]) -> list[int]:
+    """How many runs later the next long one comes."""
+    found, ahead = [], FAR
+    for length in reversed(long):
+        ahead = 0 if length else ahead + 1 if ahead < FAR else FAR
+        found.append(ahead)
+    found.reverse()
+    return found
 
 
 def inside(cut: Cut, sums: Sums, groups: "Groups") -> list[Column]:
     """The elements around each run: what they are, and how much of the page they hold."""
-    rows: dict[int, tuple[float, ...]] = {}
-    above = Above(cut, sums)
-    mains = [heaviest(cut, sums, share) for share in (0.5, 0.7)]
+    rows: dict[Element, tuple[float, ...]] = {}
+    above = Above(sums)
+    half, most = heaviest(cut, sums, 0.5), heaviest(cut, sums, 0.7)
     table = []
     for element in cut.elements:
-        row = rows.get(id(element))
+        row = rows.get(element)
         if row is None:
-            row = rows[id(element)] = (
+            row = rows[element] = (
                 *bits(element.flags),
                 _TAGS.get(element.tag, 0.0),
                 element.depth,
                 *named(element),
                 *above.of(element),
                 *groups.of(element),
-                *[place(element, main) for main in mains],
+                place(element, half),
+                place(element, most),
             )
         table.append(row)
     return list(zip(*table, strict=True))
@@ -218,30 +223,23 @@ def named(element: Element) -> tuple[float, float]:
 class Above:
     """For each element the next ones above that hold more."""
 
-    def __init__(self, cut: Cut, sums: Sums) -> None:
+    def __init__(self, sums: Sums) -> None:
         self.sums = sums
-        self.larger: dict[int, Element] = {}
-        self.known: dict[int, tuple[float, ...]] = {}
-        larger = self.larger
-        for element in cut.containers:
-            parent = element.parent
-            if parent is not None:
-                is_larger = parent.last - parent.first > element.last - element.first
-                larger[id(element)] = parent if is_larger else larger.get(id(parent), parent)
+        self.known: dict[Element, tuple[float, ...]] = {}
 
     def of(self, element: Element) -> tuple[float, ...]:
         """The words of an element; then runs, words, links and long text of those around it."""
         sums = self.sums
         own = sums.words[element.last] - sums.words[element.first]
-        around = self.larger.get(id(element), element)
-        found = self.known.get(id(around))
+        around = larger(element)
+        found = self.known.get(around)
         if found is None:
             found = ()
             here = around
             for _ in range(LEVELS - 1):
                 found += self._held(here)
-                here = self.larger.get(id(here), here)
-            self.known[id(around)] = found
+                here = larger(here)
+            self.known[around] = found
         return (own, *found)
 
     def _held(self, element: Element) -> tuple[float, ...]:
@@ -255,34 +253,42 @@ class Above:
         )
 
 
+def larger(element: Element) -> Element:
+    """The next element above that holds more; the outermost one if none does."""
+    size = element.last - element.first
+    while element.parent is not None:
+        element = element.parent
+        if element.last - element.first > size:
+            break
+    return element
+
+
 class Groups:
     """Elements of the same path: rows, cards and posts that repeat."""
 
     def __init__(self, cut: Cut, sums: Sums) -> None:
         self.sums = sums
-        self.counts: dict[int, int] = {}
-        self.words: dict[int, float] = {}
-        self.linked: dict[int, float] = {}
+        size = max((element.path for element in cut.containers), default=0) + 1
+        self.counts, self.words, self.linked = [0] * size, [0.0] * size, [0.0] * size
+        self.cards = [-1] * size
         self.known: dict[int, tuple[float, ...]] = {}
-        self.cards: dict[int, int] = {}
         words, linked = sums.words, sums.linked
-        counts, held = self.counts, self.words
         for element in cut.containers:
             path, first, last = element.path, element.first, element.last
             if first < last:
-                counts[path] = counts.get(path, 0) + 1
-                held[path] = held.get(path, 0) + words[last] - words[first]
-                self.linked[path] = self.linked.get(path, 0.0) + linked[last] - linked[first]
+                self.counts[path] += 1
+                self.words[path] += words[last] - words[first]
+                self.linked[path] += linked[last] - linked[first]
         self._find_cards(cut)
 
     def _find_cards(self, cut: Cut) -> None:
         """For each path the outermost one around it that repeats."""
         cards, counts = self.cards, self.counts
+        cards[0] = 0
         for element in cut.containers:
             path = element.path
-            if path not in cards and element.parent is not None:
-                card = cards.get(element.parent.path, 0)
-                cards[path] = card or (path if counts.get(path, 0) > 2 else 0)
+            if cards[path] < 0 and element.parent is not None:
+                cards[path] = cards[element.parent.path] or (path if counts[path] > 2 else 0)
 
     def of(self, element: Element) -> tuple[float, ...]:
         found = self.known.get(element.path)
@@ -291,9 +297,9 @@ class Groups:
         return found
 
     def _of(self, path: int) -> tuple[float, ...]:
-        same, same_words = self.counts.get(path, 1), self.words.get(path, 0)
-        card = self.cards.get(path) or path
-        count, words = self.counts.get(card, 1), self.words.get(card, 0)
+        same, same_words = self.counts[path] or 1, self.words[path]
+        card = self.cards[path] or path
+        count, words = self.counts[card] or 1, self.words[card]
         return (
             same,
             same_words,
@@ -302,7 +308,7 @@ class Groups:
             count,
             words / count,
             words / self.sums.all_words,
-            self.linked.get(card, 0.0) / (words or 1),
+            self.linked[card] / (words or 1),
         )
 
 
@@ -336,7 +342,7 @@ def whole(cut: Cut, sums: Sums, groups: Groups) -> tuple[float, ...]:
     longs = [length for length in sums.long if length]
     flags = [element.flags for element in cut.elements]
     cards = max(
-        (path for path, often in groups.counts.items() if often > 3),
+        (path for path, often in enumerate(groups.counts) if often > 3),
         key=groups.words.__getitem__,
         default=None,
     )

@@ -3,7 +3,7 @@
 import gc
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import AnyStr, Literal
 
 import msgspec
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
@@ -16,7 +16,7 @@ from hermes.tools.web.reader.features import KINDS, columns
 from hermes.tools.web.reader.markdown import render
 from hermes.tools.web.reader.metadata import Head, clean, metadata, resolver, title
 from hermes.tools.web.reader.model import model
-from hermes.tools.web.reader.notes import error_note, shell_note
+from hermes.tools.web.reader.notes import asks_for_scripts, error_note, shell_note
 from hermes.tools.web.reader.signs import signs
 from hermes.tools.web.reader.tame import tame
 
@@ -96,11 +96,27 @@ def _examine(html: bytes | str, url: str, comments: bool | None) -> Reading:
 
 
 def _bounded(html: bytes | str) -> tuple[str, tuple[str, ...]]:
+    if len(html) > MAX_BYTES:
+        if isinstance(html, bytes):
+            html = _uncommented(html, b"<!--", b"-->")
+        else:
+            html = _uncommented(html, "<!--", "-->")
     is_cut = len(html) > MAX_BYTES
     html = html[:MAX_BYTES]
     text = decode(html, declared=True) if isinstance(html, bytes) else _storable(html)
     note = f"the page is larger than {MAX_BYTES // 1_000_000} MB; the rest was left out"
     return text, (note,) if is_cut else ()
+
+
+def _uncommented(html: AnyStr, start: AnyStr, end: AnyStr) -> AnyStr:
+    """HTML that is too large, less its comments: they may be all that is too large about it."""
+    kept: list[AnyStr] = []
+    at = 0
+    while (comment := html.find(start, at)) >= 0 and (after := html.find(end, comment + len(start))) >= 0:
+        kept.append(html[at:comment])
+        at = after + len(end)
+    kept.append(html[at : at + MAX_BYTES + 1])
+    return html[:0].join(kept)
 
 
 def _storable(text: str) -> str:
@@ -180,8 +196,13 @@ def _notes(found: Cut, choice: _Choice, page_title: str, html: str) -> tuple[str
     """What to say about the page; changes the choice where the page has nothing but its frame."""
     words = sum(count for count, is_kept in zip(found.words, choice.kept, strict=True) if is_kept)
     opening = next((text for text, is_kept in zip(found.texts, choice.kept, strict=True) if is_kept), "")
-    notes = [error_note(page_title, opening[:200], words), shell_note(words, html)]
-    if not words:
+    notes = [error_note(page_title, opening[:200], words), shell_note(words, sum(found.words), html)]
+    if notes[1] is not None:
+        choice.kept = [
+            is_kept and not asks_for_scripts(text)
+            for text, is_kept in zip(found.texts, choice.kept, strict=True)
+        ]
+    if not any(choice.kept):
         choice.route = "empty"
     if choice.route == "long":
         notes.append(f"the page has more than {MAX_RUNS} pieces; it was read without judging its parts")

@@ -61,8 +61,8 @@ class _Writer:
         self.resolve = resolve
         self.block = Block()
         self.outer: list[tuple[Element, Block]] = []
-        self.chains: dict[int, list[Element]] = {}
-        self.cells: dict[int, int] = {}
+        self.chains: dict[Element | None, list[Element]] = {}
+        self.cells: dict[Element, int] = {}
 
     def write(self, kept: Sequence[bool]) -> str:
         cut = self.cut
@@ -97,13 +97,13 @@ class _Writer:
             if element.tag in ("td", "th"):
                 if element.parent is not row:
                     row, column = element.parent, 0
-                self.cells[id(element)] = column
+                self.cells[element] = column
                 column += _number(element.node, "colspan")
 
     def _chain(self, element: Element) -> list[Element]:
         """The structures around an element, outermost first."""
         parent = element.parent
-        found = self.chains.get(id(parent))
+        found = self.chains.get(parent)
         if found is None:
             found = []
             here = parent
@@ -111,7 +111,7 @@ class _Writer:
                 if here.tag in _STRUCTURES:
                     found.append(here)
                 here = here.parent
-            found = self.chains[id(parent)] = found[::-1][:MAX_NESTED_BLOCKS]
+            found = self.chains[parent] = found[::-1][:MAX_NESTED_BLOCKS]
         is_inner = element.tag in _STRUCTURES and len(found) < MAX_NESTED_BLOCKS
         return [*found, element] if is_inner else found
 
@@ -150,7 +150,7 @@ class _Writer:
         if tag == "tr" and isinstance(self.block, Table):
             return Row()
         if tag in ("td", "th") and isinstance(self.block, Row):
-            return Cell(self.cells.get(id(element), 0))
+            return Cell(self.cells.get(element, 0))
         return Listing() if tag in ("ul", "menu", "dir") else Block()
 
     def _run(self, element: Element, parts: Sequence[Any]) -> None:

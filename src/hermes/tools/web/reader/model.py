@@ -25,6 +25,20 @@ Tree = tuple[float, ...]
 """Pairs, left before right: a feature and the most it may be to go left, or -1 and the value of a leaf."""
 
 
+class Exit(msgspec.Struct, frozen=True, array_like=True):
+    """A place among the trees where a run that is clear by then need not see the others."""
+
+    trees: int
+    """How many trees have been asked."""
+    least: int
+    """What they give together to a run that may still be wanted."""
+    most: int
+    """... and to one that may still not be."""
+    below: int
+    """What the other trees would add on average to a run below the least."""
+    above: int
+
+
 class Weights(msgspec.Struct, frozen=True, array_like=True):
     """The model as it is stored."""
 
@@ -36,10 +50,7 @@ class Weights(msgspec.Struct, frozen=True, array_like=True):
     headings: Mapping[str, int]
     trees: tuple[Tree, ...]
     """Over the features of a run: what speaks for keeping it."""
-    quick: int
-    """How many of the trees tell the hopeless runs, which the others need not see."""
-    least: int
-    """What those trees must give together for the others to be asked."""
+    exits: tuple[Exit, ...]
     kinds: tuple[tuple[Tree, ...], ...]
     """Over the features of a page: what speaks for each kind."""
 
@@ -51,14 +62,22 @@ class Model:
         self.features = weights.features
         self.provenance = weights.provenance
         count = len(weights.features)
-        self._first = _compiled("{}", count, weights.trees[: weights.quick])
-        self._rest = _compiled("{}", count, weights.trees[weights.quick :])
-        self._least = weights.least
+        starts = (0, *(exit.trees for exit in weights.exits))
+        ends = (*starts[1:], len(weights.trees))
+        first, *others = [
+            _compiled("{}", count, weights.trees[at:to]) for at, to in zip(starts, ends, strict=True)
+        ]
+        self._first = first
+        self._others = [
+            (exit.least, exit.most, exit.below, exit.above, trees)
+            for exit, trees in zip(weights.exits, others, strict=True)
+        ]
         self._kinds = [_compiled("exp(({})/unit)", len(PAGE), trees) for trees in weights.kinds]
         self._names = {name: (near / UNIT, far / UNIT) for name, (near, far) in weights.names.items()}
         self._words = {word: weight / UNIT for word, weight in weights.words.items()}
         self._headings = {word: weight / UNIT for word, weight in weights.headings.items()}
         self._known: dict[str, tuple[float, float]] = {}
+        self._told: dict[str, float] = {}
 
     def names(self, text: str) -> tuple[float, float]:
         """What a class or an id says of the text near below it, and of that farther down."""
@@ -77,12 +96,18 @@ class Model:
 
     def odds(self, table: Sequence[Sequence[float]]) -> list[float]:
         """The probability of each run to be wanted, from its features in columns."""
-        first, rest, least = self._first, self._rest, self._least
+        first, others = self._first, self._others
         found = []
         for row in zip(*table, strict=True):
             weight = first(*row)
-            if weight >= least:
-                weight += rest(*row)
+            for least, most, below, above, trees in others:
+                if weight < least:
+                    weight += below
+                    break
+                if weight > most:
+                    weight += above
+                    break
+                weight += trees(*row)
             found.append(1 / (1 + exp(-weight / LEAF_UNIT)))
         return found
 
@@ -94,7 +119,12 @@ class Model:
 
     def words(self, text: str) -> float:
         """What the first words of a text say of it."""
-        return _weighed(text, self._words)
+        found = self._told.get(text)
+        if found is None:
+            if len(self._told) >= MOST_REMEMBERED:
+                self._told.clear()
+            found = self._told[text] = _weighed(text, self._words)
+        return found
 
     def heading(self, text: str) -> float:
         """What a heading says of the text below it."""

@@ -6,10 +6,18 @@ MAX_ERROR_WORDS = 250
 NEXT_TO_NOTHING = 10
 SEARCHED = 300_000
 MAX_SHELL_WORDS = 60
+MUCH_MARKUP = 5_000
+"""Letters of HTML around next to no text that, with style sheets, only a page for scripts has."""
 
 _MOUNT = re.compile(
     r"<\w+[^<>]{0,200}\bid=[\"']?(?:root|app|__next|__nuxt|app-root|main-outlet|react-root)[\"'\s>]"
     r"|(?:enable|requires?|turn on|needs?) javascript",
+    re.I,
+)
+
+_WITHOUT_SCRIPTS = re.compile(
+    r"\bjava ?script\b.{0,40}\b(?:disabled|required|enabled|not available)\b"
+    r"|\b(?:enable|requires?|turn on|needs?|activate)\b.{0,20}\b(?:java ?script|js)\b",
     re.I,
 )
 
@@ -52,10 +60,21 @@ def error_note(title: str, opening: str, words: int) -> str | None:
     return None
 
 
-def shell_note(words: int, html: str) -> str | None:
-    """Says that a page of next to no text is a shell that scripts fill; None if it is not."""
-    if words >= MAX_SHELL_WORDS or "<script" not in html:
+def asks_for_scripts(text: str) -> bool:
+    """Whether a text only says that the page needs scripts."""
+    return len(text) < 300 and _WITHOUT_SCRIPTS.search(text) is not None
+
+
+def shell_note(words: int, whole: int, html: str) -> str | None:
+    """Says that a page is a shell that scripts fill, or empty; None if it is neither.
+
+    `words` is how many were kept of the `whole` page.
+    """
+    if words >= MAX_SHELL_WORDS:
         return None
-    if words < NEXT_TO_NOTHING or _MOUNT.search(html, 0, SEARCHED):
+    has_scripts = "<script" in html
+    is_bare = words < NEXT_TO_NOTHING and has_scripts
+    is_frame = whole < NEXT_TO_NOTHING and len(html) > MUCH_MARKUP and "<link" in html
+    if is_bare or is_frame or (has_scripts and _MOUNT.search(html, 0, SEARCHED)):
         return "scripts fill this page; its text is not in the HTML"
-    return None
+    return None if whole else "the page has no text"

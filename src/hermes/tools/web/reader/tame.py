@@ -140,23 +140,33 @@ class _Tamer:
         if self.reopened > MAX_REOPENED and scope.formatting:
             self._close_formatting(scope, token)
         is_drawn = scope.wall in _FOREIGN and attributes.endswith("/")
-        if name not in _FLAT and not is_drawn:
-            self._push(name, token)
-        return token.end()
+        is_nested = name not in _FLAT and not is_drawn
+        return self._push(name, token) if is_nested else token.end()
 
-    def _push(self, name: str, token: re.Match[str]) -> None:
+    def _push(self, name: str, token: re.Match[str]) -> int:
+        """Open an element, unless that is too much; returns where reading goes on."""
         scope = self.scopes[-1]
         is_full = self.outside + len(scope.open) >= MAX_DEPTH
         is_much = scope.formatting >= MAX_FORMATTING or self.reopened > MAX_REOPENED
         if is_full or (name in _FORMATTING and is_much):
-            self.tags -= 1
-            self.dropped[name] = self.dropped.get(name, 0) + 1
-            self._replace(token, "", "the page nests too deeply; its structure was flattened")
-        elif name in _WALLS:
+            return self._drop(name, token)
+        if name in _WALLS:
             self.outside += len(scope.open) + 1
             self.scopes.append(_Scope(name))
         else:
             scope.push(name)
+        return token.end()
+
+    def _drop(self, name: str, token: re.Match[str]) -> int:
+        """Leave out a tag, and with it those right after that are written the same."""
+        written, end = token[0], token.end()
+        while written.endswith(">") and self.html.startswith(written, end):
+            end += len(written)
+        self.tags -= 1
+        self.dropped[name] = self.dropped.get(name, 0) + (end - token.start()) // len(written)
+        self._replace(token, "", "the page nests too deeply; its structure was flattened")
+        self.kept_to = end
+        return end
 
     def _close_formatting(self, scope: _Scope, token: re.Match[str]) -> None:
         """Close all formatting before a tag, so that it is not opened again in every block to come."""
