@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 
 from hermes.providers.scout.conversation import Row
-from hermes.providers.scout.lexicon import DEGREE, QUESTION_WORDS, STOP
+from hermes.providers.scout.lexicon import DEGREE
 from hermes.providers.scout.question import analyse, is_generic
-from hermes.providers.scout.words import surface, term, terms
+from hermes.ranking.lexicon import QUESTION_WORDS, STOP
+from hermes.ranking.words import surface, term, terms
 
 MOST_PAGES = 4
 _MOST_WORDS = 14

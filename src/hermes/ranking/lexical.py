@@ -1,0 +1,236 @@
+"""Search results scored against a question by what they show: title, address, description and date.
+
+Each kind of evidence lies in [0, 1] and has one weight. How rare a word is follows from the results
+themselves, since nothing else is known of the collection they come from.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from hermes.protocols import SearchRow
+from hermes.ranking.dates import ages, half_life
+from hermes.ranking.language import is_latin, language
+from hermes.ranking.lexicon import QUESTION_WORDS, STOP
+from hermes.ranking.words import fold, surface, term
+
+WEIGHTS: Mapping[str, float] = {
+    "match": 2.0,
+    "cover": 1.5,
+    "phrase": 1.0,
+    "near": 0.5,
+    "title": 1.0,
+    "site": 1.0,
+    "fresh": 2.0,
+    "stuffed": -2.0,
+    "foreign": -2.0,
+    "copy": -2.0,
+    "prior": 0.5,
+}
+FIELDS = (("title", 2.5, 0.5), ("url", 1.0, 0.3), ("text", 1.0, 0.6))
+"""Where words stand: how much one counts there, and how much the length of the field takes from it."""
+SATURATION = 1.2
+LONGEST = 2_000
+"""Characters of a description that are looked at."""
+UNDATED = 0.25
+WINDOW = 8
+ALIKE = 0.75
+
+_NOT_A_WORD = re.compile(r"[\W_]+")
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A result as the ranking sees it: the terms of its fields in order."""
+
+    title: tuple[str, ...]
+    url: tuple[str, ...]
+    text: tuple[str, ...]
+    hosts: tuple[str, ...]
+    """The labels of its host but the last, which says nothing of who it is."""
+    language: str
+    is_latin: bool
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question laid over results. `rarity` knows only those of its terms that some result shows."""
+
+    words: tuple[str, ...]
+    content: tuple[str, ...]
+    terms: tuple[str, ...]
+    rarity: Mapping[str, float]
+    total: float
+    lengths: Mapping[str, float]
+    """The mean length of each field."""
+
+
+def scores(
+    query: str,
+    rows: Sequence[SearchRow],
+    *,
+    half_life_days: float | None = None,
+    weights: Mapping[str, float] = WEIGHTS,
+) -> list[float]:
+    """How well each result meets the query, given in the order of whoever found them.
+
+    `half_life_days` says that new results are wanted; else the words of the query do.
+    """
+    measured = evidence(query, rows, half_life_days=half_life_days)
+    found = [sum(weights.get(name, 0.0) * value for name, value in each.items()) for each in measured]
+    for at in _copies(rows, found):
+        found[at] += weights.get("copy", 0.0)
+    return found
+
+
+def order(values: Sequence[float]) -> list[int]:
+    """The places of the values, the highest first; equal ones stay in order."""
+    return sorted(range(len(values)), key=lambda at: -values[at])
+
+
+def evidence(
+    query: str, rows: Sequence[SearchRow], *, half_life_days: float | None = None
+) -> list[dict[str, float]]:
+    """What speaks for and against each result, but for being a copy of a better one."""
+    shown = [_shown(row) for row in rows]
+    asked = _laid(query, shown)
+    wanted = language(asked.words) or _most_common(each.language for each in shown)
+    latin = is_latin(query)
+    fresh = _fresh(rows, half_life_days or half_life(asked.words))
+    return [
+        {
+            "match": _match(asked, each),
+            "cover": _share(asked, {*each.title, *each.url, *each.text}),
+            "phrase": max(_phrase(asked, each.title), _phrase(asked, each.text)),
+            "near": _near(asked, each.text),
+            "title": _share(asked, set(each.title)),
+            "site": _site(asked, each),
+            "fresh": fresh[at],
+            "stuffed": _stuffed(asked, each),
+            "foreign": float(each.is_latin != latin or each.language not in ("", wanted or each.language)),
+            "prior": 1 / math.log2(2 + at),
+        }
+        for at, each in enumerate(shown)
+    ]
+
+
+def _shown(row: SearchRow) -> Shown:
+    text = row.description[:LONGEST]
+    host, _, path = row.url.partition("://")[2].partition("/")
+    labels = tuple(fold(label) for label in host.partition(":")[0].split(".")[:-1] if label != "www")
+    words = [fold(word) for word in (*surface(row.title), *surface(text))]
+    return Shown(
+        title=_terms(row.title),
+        url=_terms(_NOT_A_WORD.sub(" ", f"{' '.join(labels)} {path}")),
+        text=_terms(text),
+        hosts=labels,
+        language=language(words),
+        is_latin=is_latin(f"{row.title} {text}"),
+    )
+
+
+def _terms(text: str) -> tuple[str, ...]:
+    return tuple(map(term, surface(text)))
+
+
+def _laid(query: str, shown: Sequence[Shown]) -> Asked:
+    words = tuple(map(fold, surface(query)))
+    content = [word for word in words if word not in STOP and word not in QUESTION_WORDS] or words
+    terms = tuple(dict.fromkeys(map(term, content)))
+    sets = [{*each.title, *each.url, *each.text} for each in shown]
+    counts = {stem: sum(stem in inside for inside in sets) for stem in terms}
+    rarity = {
+        stem: math.log(1 + (len(shown) - count + 0.5) / (count + 0.5))
+        for stem, count in counts.items()
+        if count
+    }
+    lengths = {
+        field: sum(len(getattr(each, field)) for each in shown) / max(1, len(shown)) or 1.0
+        for field, _, _ in FIELDS
+    }
+    return Asked(words, tuple(dict.fromkeys(content)), terms, rarity, sum(rarity.values()) or 1.0, lengths)
+
+
+def _match(asked: Asked, shown: Shown) -> float:
+    """BM25 over weighted fields, as a share of the most there could be."""
+    weighed: dict[str, float] = {}
+    for field, weight, by_length in FIELDS:
+        words: tuple[str, ...] = getattr(shown, field)
+        norm = 1 - by_length + by_length * len(words) / asked.lengths[field]
+        for stem in words:
+            if stem in asked.rarity:
+                weighed[stem] = weighed.get(stem, 0.0) + weight / norm
+    return sum(asked.rarity[stem] * tf / (SATURATION + tf) for stem, tf in weighed.items()) / asked.total
+
+
+def _share(asked: Asked, said: set[str]) -> float:
+    """The part of the question that is among some terms; rare ones count more."""
+    return sum(rarity for stem, rarity in asked.rarity.items() if stem in said) / asked.total
+
+
+def _phrase(asked: Asked, words: Sequence[str]) -> float:
+    """The part of the question's neighbours that are neighbours here too."""
+    where: dict[str, list[int]] = {}
+    for at, stem in enumerate(words):
+        if stem in asked.rarity:
+            where.setdefault(stem, []).append(at)
+    kept = whole = 0.0
+    for one, two in pairwise(asked.terms):
+        weight = asked.rarity.get(one, 0.0) + asked.rarity.get(two, 0.0)
+        whole += weight
+        if any(0 < x - y < 3 for x in where.get(two, ()) for y in where.get(one, ())):
+            kept += weight
+    return kept / whole if whole else 0.0
+
+
+def _near(asked: Asked, words: Sequence[str]) -> float:
+    """The part of the question that the best stretch of a few words holds."""
+    met = [(at, stem) for at, stem in enumerate(words) if stem in asked.rarity]
+    stretches = (
+        {stem for at, stem in met[first:] if at < start + WINDOW} for first, (start, _) in enumerate(met)
+    )
+    return max((_share(asked, stretch) for stretch in stretches), default=0.0)
+
+
+def _site(asked: Asked, shown: Shown) -> float:
+    """The part of the question that a label of the host spells, words written together included."""
+    best = 0
+    for label in shown.hosts:
+        bare = label.replace("-", "")
+        best = max(best, sum(len(word) > 2 and word in bare for word in asked.content))
+    return best / max(1, len(asked.content))
+
+
+def _fresh(rows: Sequence[SearchRow], half_life_days: float | None) -> list[float]:
+    if half_life_days is None:
+        return [0.0] * len(rows)
+    return [
+        UNDATED if age is None else 2 ** (-age / half_life_days) for age in ages([row.date for row in rows])
+    ]
+
+
+def _stuffed(asked: Asked, shown: Shown) -> float:
+    """How far the question's words are repeated beyond what a sentence needs."""
+    words = (*shown.title, *shown.text)
+    hits = Counter(stem for stem in words if stem in asked.rarity)
+    repeated = sum(hits.values()) - len(hits)
+    return min(1.0, max(0.0, repeated / max(1, len(words)) - 0.2) / 0.2)
+
+
+def _copies(rows: Sequence[SearchRow], values: Sequence[float]) -> list[int]:
+    """The places of results that say what a better one says."""
+    seen: list[set[str]] = []
+    found: list[int] = []
+    for at in order(values):
+        words = set(_terms(f"{rows[at].title} {rows[at].description[:LONGEST]}"))
+        if any(len(words & other) >= ALIKE * len(words | other) for other in seen if other):
+            found.append(at)
+        seen.append(words)
+    return found
+
+
+def _most_common(codes: Iterable[str]) -> str:
+    counts = Counter(code for code in codes if code)
+    return counts.most_common(1)[0][0] if counts else ""
