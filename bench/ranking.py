@@ -1,8 +1,8 @@
 """The ranking of search results as a number: `python -m bench.ranking [DIR]`.
 
 Prints nDCG@10 and MRR over the queries of `tests/floors/ranking`, in the order that the backend gave, by the
-lexical ranking, and by that ranking without each kind of evidence. With DIR (`corpus/*.md`, `questions.jsonl`)
-the same over paragraphs: ten that a plain BM25 finds for a question, right where they hold its answer.
+lexical ranking, and by that ranking without each kind of evidence. With DIR, as `bench.scout` takes it, the
+same over paragraphs: ten that a plain BM25 finds for a question, right where they hold its answer.
 """
 
 import argparse

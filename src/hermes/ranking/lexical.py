@@ -19,25 +19,24 @@ from hermes.ranking.lexicon import QUESTION_WORDS, STOP
 from hermes.ranking.words import fold, surface, term
 
 WEIGHTS: Mapping[str, float] = {
-    "match": 2.0,
-    "cover": 1.5,
-    "phrase": 1.0,
-    "near": 0.5,
-    "title": 1.0,
-    "site": 1.0,
+    "match": 1.0,
+    "cover": 1.0,
+    "phrase": 1.5,
+    "site": 1.5,
     "fresh": 2.0,
-    "stuffed": -2.0,
-    "foreign": -2.0,
-    "copy": -2.0,
-    "prior": 0.5,
+    "stuffed": -4.0,
+    "foreign": -3.0,
+    "copy": -4.0,
+    "prior": 1.0,
 }
+"""`python -m bench.ranking` shows what each of them is worth."""
 FIELDS = (("title", 2.5, 0.5), ("url", 1.0, 0.3), ("text", 1.0, 0.6))
 """Where words stand: how much one counts there, and how much the length of the field takes from it."""
 SATURATION = 1.2
 LONGEST = 2_000
 """Characters of a description that are looked at."""
 UNDATED = 0.25
-WINDOW = 8
+SHORTEST_SPELLED = 4
 ALIKE = 0.75
 
 _NOT_A_WORD = re.compile(r"[\W_]+")
@@ -94,8 +93,10 @@ def evidence(
     query: str, rows: Sequence[SearchRow], *, half_life_days: float | None = None
 ) -> list[dict[str, float]]:
     """What speaks for and against each result, but for being a copy of a better one."""
-    shown = [_shown(row) for row in rows]
-    asked = _laid(query, shown)
+    words = tuple(map(fold, surface(query)))
+    content = [word for word in words if word not in STOP and word not in QUESTION_WORDS] or words
+    shown = [_shown(row, content) for row in rows]
+    asked = _laid(words, content, shown)
     wanted = language(asked.words) or _most_common(each.language for each in shown)
     latin = is_latin(query)
     fresh = _fresh(rows, half_life_days or half_life(asked.words))
@@ -104,8 +105,6 @@ def evidence(
             "match": _match(asked, each),
             "cover": _share(asked, {*each.title, *each.url, *each.text}),
             "phrase": max(_phrase(asked, each.title), _phrase(asked, each.text)),
-            "near": _near(asked, each.text),
-            "title": _share(asked, set(each.title)),
             "site": _site(asked, each),
             "fresh": fresh[at],
             "stuffed": _stuffed(asked, each),
@@ -116,14 +115,14 @@ def evidence(
     ]
 
 
-def _shown(row: SearchRow) -> Shown:
+def _shown(row: SearchRow, content: Sequence[str]) -> Shown:
     text = row.description[:LONGEST]
     host, _, path = row.url.partition("://")[2].partition("/")
     labels = tuple(fold(label) for label in host.partition(":")[0].split(".")[:-1] if label != "www")
     words = [fold(word) for word in (*surface(row.title), *surface(text))]
     return Shown(
         title=_terms(row.title),
-        url=_terms(_NOT_A_WORD.sub(" ", f"{' '.join(labels)} {path}")),
+        url=_terms(_NOT_A_WORD.sub(" ", " ".join((*labels, *_spelled(content, labels), path)))),
         text=_terms(text),
         hosts=labels,
         language=language(words),
@@ -135,9 +134,7 @@ def _terms(text: str) -> tuple[str, ...]:
     return tuple(map(term, surface(text)))
 
 
-def _laid(query: str, shown: Sequence[Shown]) -> Asked:
-    words = tuple(map(fold, surface(query)))
-    content = [word for word in words if word not in STOP and word not in QUESTION_WORDS] or words
+def _laid(words: Sequence[str], content: Sequence[str], shown: Sequence[Shown]) -> Asked:
     terms = tuple(dict.fromkeys(map(term, content)))
     sets = [{*each.title, *each.url, *each.text} for each in shown]
     counts = {stem: sum(stem in inside for inside in sets) for stem in terms}
@@ -150,7 +147,9 @@ def _laid(query: str, shown: Sequence[Shown]) -> Asked:
         field: sum(len(getattr(each, field)) for each in shown) / max(1, len(shown)) or 1.0
         for field, _, _ in FIELDS
     }
-    return Asked(words, tuple(dict.fromkeys(content)), terms, rarity, sum(rarity.values()) or 1.0, lengths)
+    return Asked(
+        tuple(words), tuple(dict.fromkeys(content)), terms, rarity, sum(rarity.values()) or 1.0, lengths
+    )
 
 
 def _match(asked: Asked, shown: Shown) -> float:
@@ -185,22 +184,20 @@ def _phrase(asked: Asked, words: Sequence[str]) -> float:
     return kept / whole if whole else 0.0
 
 
-def _near(asked: Asked, words: Sequence[str]) -> float:
-    """The part of the question that the best stretch of a few words holds."""
-    met = [(at, stem) for at, stem in enumerate(words) if stem in asked.rarity]
-    stretches = (
-        {stem for at, stem in met[first:] if at < start + WINDOW} for first, (start, _) in enumerate(met)
-    )
-    return max((_share(asked, stretch) for stretch in stretches), default=0.0)
-
-
 def _site(asked: Asked, shown: Shown) -> float:
-    """The part of the question that a label of the host spells, words written together included."""
-    best = 0
-    for label in shown.hosts:
-        bare = label.replace("-", "")
-        best = max(best, sum(len(word) > 2 and word in bare for word in asked.content))
-    return best / max(1, len(asked.content))
+    """The part of the question that the host spells."""
+    return len(_spelled(asked.content, shown.hosts)) / max(1, len(asked.content))
+
+
+def _spelled(words: Sequence[str], hosts: Sequence[str]) -> list[str]:
+    """The words that a label of a host begins or ends with, so that words written together count."""
+    labels = tuple(label.replace("-", "") for label in hosts)
+    return [
+        word
+        for word in words
+        if len(word) >= SHORTEST_SPELLED
+        and any(label.startswith(word) or label.endswith(word) for label in labels)
+    ]
 
 
 def _fresh(rows: Sequence[SearchRow], half_life_days: float | None) -> list[float]:

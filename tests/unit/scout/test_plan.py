@@ -1,6 +1,6 @@
 import pytest
 
-from hermes.providers.scout.conversation import Row
+from hermes.protocols import SearchRow as Row
 from hermes.providers.scout.plan import choose, is_weak, queries, resolve
 
 

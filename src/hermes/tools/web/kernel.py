@@ -6,14 +6,14 @@ asked, whatever order the backend answered in.
 """
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from hermes import discover
 from hermes.errors import HermesError, WebError
-from hermes.protocols import Compressor, Document, SearchRow, WebBackend
+from hermes.protocols import Compressor, Document, Query, SearchRow, WebBackend
 from hermes.tools.web.addresses import Blocked, Gate, Refusal, same, spelled, split
 from hermes.tools.web.budget import PageArchive, fit, without_embedded_images
 from hermes.tools.web.filters import ask, judged
@@ -28,6 +28,9 @@ ANSWER_TITLE = "Search Answer"
 
 Log = Callable[[str, Callable[[], dict[str, Any]]], None]
 """Told of every call: the tool, and what gives the entry, which is only made where it is kept."""
+
+Reorder = Callable[[Query, Sequence[SearchRow]], Awaitable[tuple[list[SearchRow], tuple[str, ...]]]]
+"""Gives the rows in another order, with what is to be known of it."""
 
 
 class SearchOutcome(msgspec.Struct, frozen=True):
@@ -71,7 +74,8 @@ class WebKernel:
     """Search and extraction over two backends, which may be the same one. Each is made when first used.
 
     `gate` judges addresses before and after a backend has seen them. `compressor` makes pages from
-    `compress_floor` characters on shorter. `log` is told of every call.
+    `compress_floor` characters on shorter. `reorder` changes the order of the backend. `log` is told of
+    every call.
     """
 
     def __init__(
@@ -84,6 +88,7 @@ class WebKernel:
         gate: Gate = Gate(),  # noqa: B008 - it has no state
         compressor: Compressor | None = None,
         compress_floor: int = COMPRESS_FLOOR,
+        reorder: Reorder | None = None,
         strict: bool = False,
         today: Callable[[], dt.date] = today,
         log: Log = lambda _tool, _entry: None,
@@ -95,6 +100,7 @@ class WebKernel:
         self._gate = gate
         self._compressor = compressor
         self._compress_floor = compress_floor
+        self._reorder = reorder
         self._strict = strict
         self._today = today
         self._log = log
@@ -126,14 +132,17 @@ class WebKernel:
         rows = judged_rows(found.rows, backend.schemes, wanted)
         if self._strict and rows.dropped:
             raise WebError(f"Invalid web search result: {rows.dropped[0]}")
-        good = rows.good
+        good, notes = rows.good, found.notes
+        if self._reorder is not None and len(good) > 1:
+            good, more = await self._reorder(wanted, good)
+            notes = (*notes, *more)
         if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
             rows=tuple(good[:limit]),
             served_by=found.served_by or backend.name,
             dropped=tuple(rows.dropped),
-            notes=(*found.notes, _repetition(rows.repeated)) if rows.repeated else found.notes,
+            notes=(*notes, _repetition(rows.repeated)) if rows.repeated else notes,
             among_several=bool(found.served_by),
         )
 
