@@ -38,6 +38,10 @@ LONGEST = 2_000
 UNDATED = 0.25
 SHORTEST_SPELLED = 4
 ALIKE = 0.75
+NATURAL = 0.15
+"""The share of a text that its repetitions of the question's words may well take."""
+TELLING = 8
+"""Words from which on a result can be called stuffed, or the copy of another."""
 
 _NOT_A_WORD = re.compile(r"[\W_]+")
 
@@ -179,7 +183,7 @@ def _phrase(asked: Asked, words: Sequence[str]) -> float:
     for one, two in pairwise(asked.terms):
         weight = asked.rarity.get(one, 0.0) + asked.rarity.get(two, 0.0)
         whole += weight
-        if any(0 < x - y < 3 for x in where.get(two, ()) for y in where.get(one, ())):
+        if any(-3 < x - y < 3 for x in where.get(two, ()) for y in where.get(one, ())):
             kept += weight
     return kept / whole if whole else 0.0
 
@@ -210,10 +214,12 @@ def _fresh(rows: Sequence[SearchRow], half_life_days: float | None) -> list[floa
 
 def _stuffed(asked: Asked, shown: Shown) -> float:
     """How far the question's words are repeated beyond what a sentence needs."""
-    words = (*shown.title, *shown.text)
-    hits = Counter(stem for stem in words if stem in asked.rarity)
-    repeated = sum(hits.values()) - len(hits)
-    return min(1.0, max(0.0, repeated / max(1, len(words)) - 0.2) / 0.2)
+    size = len(shown.title) + len(shown.text)
+    if size < TELLING:
+        return 0.0
+    hits = [[stem for stem in words if stem in asked.rarity] for words in (shown.title, shown.text)]
+    repeated = sum(len(stems) - len(set(stems)) for stems in hits)
+    return min(1.0, max(0.0, repeated / size - NATURAL) / NATURAL)
 
 
 def _copies(rows: Sequence[SearchRow], values: Sequence[float]) -> list[int]:
@@ -222,7 +228,9 @@ def _copies(rows: Sequence[SearchRow], values: Sequence[float]) -> list[int]:
     found: list[int] = []
     for at in order(values):
         words = set(_terms(f"{rows[at].title} {rows[at].description[:LONGEST]}"))
-        if any(len(words & other) >= ALIKE * len(words | other) for other in seen if other):
+        if len(words) < TELLING:
+            continue
+        if any(len(words & other) >= ALIKE * len(words | other) for other in seen):
             found.append(at)
         seen.append(words)
     return found

@@ -117,7 +117,8 @@ def _rows(result: Mapping[str, Any]) -> Iterator[SearchRow]:
     data = result.get("data")
     for row in _list(data.get("web") if isinstance(data, dict) else None):
         if isinstance(row, dict) and _text(row.get("url")):
-            yield SearchRow(*(_text(row.get(name)) for name in ("title", "url", "description", "date")))
+            title, url, description, date = map(_text, map(row.get, ("title", "url", "description", "date")))
+            yield SearchRow(title, url, description, date)
 
 
 def _sources(result: Mapping[str, Any]) -> Iterator[Source]:

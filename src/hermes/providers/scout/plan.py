@@ -90,7 +90,9 @@ def choose(question: str, rows: Sequence[SearchRow], read: Sequence[str]) -> lis
     """The pages worth reading, best first: the backend's order, corrected by what the rows say."""
     values = scores(question, rows)
     best = [at for at in order(values) if rows[at].url not in read]
-    return [rows[at].url for at in best if values[at] >= _WORTH * values[best[0]]][:MOST_PAGES]
+    most = values[best[0]] if best else 0.0
+    least = min(most, _WORTH * most)
+    return [rows[at].url for at in best if values[at] >= least][:MOST_PAGES]
 
 
 def promise(question: str, row: SearchRow) -> float:
