@@ -14,15 +14,13 @@ from pathlib import Path
 
 import msgspec
 
+from bench.gains import DEPTH, ndcg, reciprocal
 from bench.scout import holds, load
 from hermes.protocols import SearchRow
 from hermes.ranking.lexical import WEIGHTS, order, scores
 from hermes.ranking.words import terms
 
 QUERIES = Path(__file__).parents[1] / "tests" / "floors" / "ranking" / "queries.txt"
-DEPTH = 10
-GOOD = 2
-"""The lowest grade that counts as found for MRR."""
 
 Order = Callable[[str, Sequence[SearchRow]], Sequence[int]]
 
@@ -48,22 +46,6 @@ def read_cases(path: Path = QUERIES) -> list[Case]:
             cases[-1].rows.append(SearchRow(title, url, description, date))
             cases[-1].grades.append(int(grade))
     return cases
-
-
-def ndcg(grades: Sequence[int]) -> float:
-    """Discounted gain of grades in the order they are shown, as a share of the best order."""
-    best = _gain(sorted(grades, reverse=True))
-    return _gain(grades) / best if best else 0.0
-
-
-def _gain(grades: Sequence[int]) -> float:
-    return sum((2**grade - 1) / math.log2(2 + at) for at, grade in enumerate(grades[:DEPTH]))
-
-
-def reciprocal(grades: Sequence[int]) -> float:
-    """One over the place of the first good row; nothing when there is none."""
-    good = min(GOOD, max(grades, default=0))
-    return next((1 / at for at, grade in enumerate(grades[:DEPTH], start=1) if grade >= good > 0), 0.0)
 
 
 def measure(cases: Sequence[Case], by: Order) -> tuple[float, float]:

@@ -21,7 +21,8 @@ from hermes.ranking.words import fold, surface, term
 WEIGHTS: Mapping[str, float] = {
     "match": 1.0,
     "cover": 1.0,
-    "phrase": 1.5,
+    "phrase": 1.0,
+    "focus": 1.0,
     "site": 1.5,
     "fresh": 2.0,
     "stuffed": -4.0,
@@ -109,6 +110,7 @@ def evidence(
             "match": _match(asked, each),
             "cover": _share(asked, {*each.title, *each.url, *each.text}),
             "phrase": max(_phrase(asked, each.title), _phrase(asked, each.text)),
+            "focus": _focus(asked, each),
             "site": _site(asked, each),
             "fresh": fresh[at],
             "stuffed": _stuffed(asked, each),
@@ -186,6 +188,12 @@ def _phrase(asked: Asked, words: Sequence[str]) -> float:
         if any(-3 < x - y < 3 for x in where.get(two, ()) for y in where.get(one, ())):
             kept += weight
     return kept / whole if whole else 0.0
+
+
+def _focus(asked: Asked, shown: Shown) -> float:
+    """The part of the title that speaks of the question; a title of everything speaks of nothing."""
+    telling = [stem for stem in shown.title if stem not in STOP]
+    return sum(stem in asked.rarity for stem in telling) / max(1, len(telling))
 
 
 def _site(asked: Asked, shown: Shown) -> float:
