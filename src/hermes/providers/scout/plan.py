@@ -13,7 +13,7 @@ from hermes.ranking.words import surface, term, terms
 MOST_PAGES = 4
 _MOST_WORDS = 14
 _LONG_QUESTION = 400
-_WORTH = 0.3
+_WORTH = 0.2
 """The share of the best page's score from which a page is read, too."""
 
 _GREETING = re.compile(
