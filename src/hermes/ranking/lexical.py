@@ -38,6 +38,8 @@ LONGEST = 2_000
 """Characters of a description that are looked at."""
 UNDATED = 0.25
 SHORTEST_SPELLED = 4
+MOST_PLACES = 20
+"""Where a word stands is noted so often; who repeats it more only wants to be found, or to be slow."""
 ALIKE = 0.75
 NATURAL = 0.15
 """The share of a text that its repetitions of the question's words may well take."""
@@ -179,8 +181,8 @@ def _phrase(asked: Asked, words: Sequence[str]) -> float:
     """The part of the question's neighbours that are neighbours here too."""
     where: dict[str, list[int]] = {}
     for at, stem in enumerate(words):
-        if stem in asked.rarity:
-            where.setdefault(stem, []).append(at)
+        if stem in asked.rarity and len(places := where.setdefault(stem, [])) < MOST_PLACES:
+            places.append(at)
     kept = whole = 0.0
     for one, two in pairwise(asked.terms):
         weight = asked.rarity.get(one, 0.0) + asked.rarity.get(two, 0.0)
