@@ -8,7 +8,7 @@ READER := $(VENV)/.ready-reader
 
 DOCS := $(VENV)/.ready-docs
 
-.PHONY: help test real-server test-real check fmt bench bench-scout bench-extract train-reader reference docs clean
+.PHONY: help test real-server test-real check fmt bench bench-scout bench-ranking bench-extract train-reader reference docs clean
 
 help:  ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
@@ -48,6 +48,9 @@ bench: $(STAMP)  ## measure, against floors taken in the same run
 
 bench-scout: $(STAMP)  ## scout's answers as a number; DATA=DIR holds corpus/ and questions.jsonl
 	$(BIN)/python -m bench.scout $(DATA)
+
+bench-ranking: $(STAMP)  ## the ranking of search results as a number, and what each evidence is worth
+	$(BIN)/python -m bench.ranking $(DATA)
 
 bench-extract: $(READER)  ## page readers side by side; DATA=DIR holds *.jsonl.xz of pages with gold text
 	$(BIN)/python -m bench.extract $(DATA)

@@ -17,8 +17,14 @@ from pathlib import Path
 
 import msgspec
 
+from bench.gains import ndcg, reciprocal
 from hermes.app import Runtime, Terms
 from hermes.config import load as load_settings
+from hermes.index.documents import Index
+from hermes.providers.scout.library import library
+from hermes.providers.scout.question import analyse
+from hermes.providers.scout.rank import lay, rank
+from hermes.providers.scout.weights import WEIGHTS
 from hermes.tools.web.reader.files import read_file
 
 Ask = Callable[[str], Awaitable[tuple[str, list[str]]]]
@@ -97,9 +103,7 @@ async def measure(ask: Ask, questions: Sequence[Asked]) -> dict[str, float]:
             tally["first"] += holds(opening(text, 1), asked.answers)
             tally["three"] += holds(opening(text, 3), asked.answers)
             tally["article"] += any(url.endswith(f"/{asked.article}.md") for url in cited[:1])
-            tally["too_long"] += (
-                len(re.sub(r"\[\d+\]|```.*?```", "", text, flags=re.DOTALL).split()) > LONGEST
-            )
+            tally["too_long"] += word_count(text) > LONGEST
     seconds = time.perf_counter() - started
     answerable, others = max(1, tally["answerable"]), max(1, tally["unanswerable"])
     return {
@@ -114,13 +118,52 @@ async def measure(ask: Ask, questions: Sequence[Asked]) -> dict[str, float]:
     }
 
 
+def pages_in_order(index: Index, questions: Sequence[Asked]) -> dict[str, float]:
+    """How well the index puts the right article before the others, over the answerable questions."""
+    shown = [
+        [int(found.url.endswith(f"/{asked.article}.md")) for found in index.search(asked.question, 10)]
+        for asked in questions
+        if asked.answers
+    ]
+    return _means("index", [ndcg(grades, [1] * (1 - sum(grades))) for grades in shown], shown)
+
+
+def sentences_in_order(articles: Sequence[Article], questions: Sequence[Asked]) -> dict[str, float]:
+    """How well scout puts sentences that hold the answer first, with all articles given as pages."""
+    shelf = library(tuple((page.title, page.text) for page in articles))
+    shown: list[list[int]] = []
+    gains: list[float] = []
+    for asked in questions:
+        if not asked.answers:
+            continue
+        ranked = rank(lay(analyse(asked.question), shelf), WEIGHTS)
+        grades = [
+            int(articles[shelf.page_of[each.number]].name == asked.article and holds(text, asked.answers))
+            for each in ranked
+            for text in [shelf.sentences[each.number].text]
+        ]
+        shown.append(grades)
+        gains.append(ndcg(grades))
+    return _means("sentence", gains, shown)
+
+
+def _means(name: str, gains: Sequence[float], shown: Sequence[Sequence[int]]) -> dict[str, float]:
+    count = max(1, len(shown))
+    return {f"{name}_ndcg_10": sum(gains) / count, f"{name}_mrr": sum(map(reciprocal, shown)) / count}
+
+
 async def measure_folder(folder: str, limit: int | None) -> dict[str, float]:
     """Index the folder's articles in a home that lasts as long as the measurement, and ask."""
-    _, questions = load(folder)
+    articles, questions = load(folder)
     with tempfile.TemporaryDirectory() as home:
         async with Runtime(load_settings({"HERMES_HOME": home})) as runtime:
-            runtime.services.index().add(sorted(glob.glob(f"{glob.escape(folder)}/corpus/*.md")), read_file)
-            return await measure(asker(runtime), questions[:limit])
+            index = runtime.services.index()
+            index.add(sorted(glob.glob(f"{glob.escape(folder)}/corpus/*.md")), read_file)
+            return {
+                **await measure(asker(runtime), questions[:limit]),
+                **pages_in_order(index, questions[:limit]),
+                **sentences_in_order(articles, questions[:limit]),
+            }
 
 
 def main() -> None:

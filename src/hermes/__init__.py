@@ -17,6 +17,7 @@ below its own line; `import-linter` holds that, and a test compares this page wi
     net          the only sockets: client, deadlines, retry, event streams
     config       files and environment in, one frozen Config out; secrets never print
     discover     the folder is the registry; the only importer by name
+    ranking      how well results and sentences meet a question, by their words alone: pure
     threads      blocking code of others, in threads that nobody has to wait for
     protocols    every seam, in one file
     events       what a shell ever sees of a run

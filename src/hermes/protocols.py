@@ -464,6 +464,21 @@ class WebBackend(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Judges search results against what was looked for: the port for a model that ranks.
+
+    `web.rerank` names the one that is asked. Where it fails or takes too long, the words of the results
+    decide, and the result of the search says so.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    async def rank(self, query: Query, rows: Sequence[SearchRow]) -> Sequence[float]:
+        """A number for each row, the highest for the best; the rows come in the order of their backend."""
+        ...
+
+
 Compressor = Callable[[str, str], Awaitable[str]]
 """Makes a long text shorter as an instruction says: a call to a model. Raises `HermesError`."""
 

@@ -12,7 +12,7 @@ from hermes.config import Config
 from hermes.errors import HermesError, PluginError
 from hermes.events import Notice
 from hermes.hooks import HookHost
-from hermes.protocols import Notebook
+from hermes.protocols import Notebook, Reranker
 from hermes.tools.base import Tool
 from hermes.tools.toolbox import NONE
 
@@ -51,6 +51,10 @@ class Plugins:
     @property
     def web_backends(self) -> Sequence[Any]:
         return self._loaded.web_backends if self._loaded else ()
+
+    @property
+    def rerankers(self) -> Sequence[Reranker]:
+        return self._loaded.rerankers if self._loaded else ()
 
     @property
     def commands(self) -> Mapping[str, "Command"]:

@@ -98,6 +98,7 @@ class Runtime:
         plugins = Plugins(self.config, working_folder(), self.hooks, self.services.notices)
         for backend in plugins.web_backends:
             self.services.web_parts.backends.register(backend)
+        self.services.web_parts.rerankers |= {each.name: each for each in plugins.rerankers}
         return plugins
 
     @cached_property

@@ -2,14 +2,14 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hermes import discover
 from hermes.config import Config, Origin, Secret
 from hermes.events import Notice
-from hermes.protocols import Compressor, Notebook, WebBackend
+from hermes.protocols import Compressor, Notebook, Query, Reranker, SearchRow, WebBackend
 from hermes.providers.base import Keys, address
 from hermes.tools.web.addresses import Admit, Gate
 from hermes.tools.web.backends.base import Option, Services, texts
@@ -42,6 +42,7 @@ class Web:
     ) -> None:
         self.backends = Backends(config.home)
         self.compressor: Compressor | None = None
+        self.rerankers: dict[str, Reranker] = {}
         self._config = config
         self._services = services
         self._notebook = notebook
@@ -100,8 +101,23 @@ class Web:
             char_limit=self._config.web.extract_char_limit,
             gate=Gate(lambda text: redact(text) != text, self.blocked_sites, self._admit),
             compressor=self.compressor,
+            reorder=self._reordered if self._config.web.rerank or self._config.web.federate else None,
             log=self.log.note,
         )
+
+    async def _reordered(
+        self, query: Query, rows: Sequence[SearchRow]
+    ) -> tuple[list[SearchRow], tuple[str, ...]]:
+        """The rows in the order that `web.rerank` wants; unasked, only those of several backends move."""
+        reranking = discover.module("hermes.tools.web.reranking")
+        unasked = reranking.LEXICAL if self.choice("search").how == "federate" else reranking.OFF
+        name = self._config.web.rerank or unasked
+        if name == reranking.OFF:
+            return list(rows), ()
+        made: tuple[list[SearchRow], tuple[str, ...]] = await reranking.reordered(
+            query, rows, name, self.rerankers
+        )
+        return made
 
     @cached_property
     def log(self) -> DebugLog:

@@ -43,6 +43,7 @@ class WebSettings(msgspec.Struct, frozen=True):
     failover_on_empty: bool = False
     federate: Names = ()
     federate_patience: NotNegative = 3.0
+    rerank: str = ""
     cache_enabled: bool = True
     cache_ttl_minutes: AtLeastOne = 20
     cache_exempt_hosts: Names = ()

@@ -15,8 +15,8 @@ from hermes.plugins.capabilities import INJECT_MESSAGES, OVERRIDE_TOOLS, only_ob
 from hermes.plugins.lending import Lender
 from hermes.plugins.llm import PluginLlm
 from hermes.plugins.manifest import Manifest
-from hermes.plugins.tooling import Offer, as_tool, names_of
-from hermes.protocols import Effect
+from hermes.plugins.tooling import Offer, as_tool, called, names_of
+from hermes.protocols import Effect, Query, Reranker, SearchRow
 from hermes.tools.base import Tool
 
 Callback = Callable[..., Any]
@@ -58,6 +58,17 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.plugin}:{self.name}"
 
 
+class Ranking(msgspec.Struct, frozen=True):
+    """A plugin's reranker; its `rank` may be async or not."""
+
+    name: str
+    score: Callback
+
+    async def rank(self, query: Query, rows: Sequence[SearchRow]) -> Sequence[float]:
+        given: Sequence[float] = await called(lambda asked: self.score(*asked), (query, rows))
+        return given
+
+
 class Collected:
     """What plugins registered, in the order they did. Their warnings are words for a person."""
 
@@ -68,6 +79,7 @@ class Collected:
         self.cli_commands: dict[str, CliCommand] = {}
         self.skills: dict[str, Skill] = {}
         self.web_backends: list[Any] = []
+        self.rerankers: list[Reranker] = []
         self.warnings: list[str] = []
 
     def add(self, other: "Collected") -> None:
@@ -78,6 +90,7 @@ class Collected:
         self.cli_commands |= other.cli_commands
         self.skills |= other.skills
         self.web_backends += other.web_backends
+        self.rerankers += other.rerankers
         self.warnings += other.warnings
 
 
@@ -325,6 +338,14 @@ class Context:
             self._warn("what it registered as a web backend is none, and is ignored")
             return
         self.collected.web_backends.append(provider)
+
+    def register_reranker(self, reranker: Any) -> None:
+        """Offer a reranker: something with a `name` and `rank(query, rows)`, which gives a number per row."""
+        name, rank = getattr(reranker, "name", ""), getattr(reranker, "rank", None)
+        if not isinstance(name, str) or not name or not callable(rank):
+            self._warn("what it registered as a reranker is none, and is ignored")
+            return
+        self.collected.rerankers.append(Ranking(name, rank))
 
     def dispatch_tool(
         self, tool_name: str, args: Mapping[str, Any], *, pipeline: bool = True, **_: Any

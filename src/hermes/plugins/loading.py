@@ -20,6 +20,7 @@ from hermes.plugins.discovery import Found, Source
 from hermes.plugins.enclosure import TookTooLong, enclosed
 from hermes.plugins.lending import Lender
 from hermes.plugins.skills import NAME, skill_tool
+from hermes.protocols import Reranker
 from hermes.tools.base import Tool
 
 State = Literal["enabled", "disabled", "not enabled", "changed", "failed", "refused", "not loaded"]
@@ -64,6 +65,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     cli_commands: tuple[CliCommand, ...] = ()
     skills: tuple[Skill, ...] = ()
     web_backends: tuple[Any, ...] = ()
+    rerankers: tuple[Reranker, ...] = ()
     plugins: tuple[PluginRecord, ...] = ()
     warnings: tuple[str, ...] = ()
     """What a person should know: which plugin could not be loaded, and why."""
@@ -99,6 +101,7 @@ def load_found(found: Iterable[Found], config: Config) -> Loaded:
         cli_commands=tuple(everything.cli_commands.values()),
         skills=tuple(everything.skills.values()),
         web_backends=tuple(everything.web_backends),
+        rerankers=tuple(everything.rerankers),
         plugins=records,
         warnings=tuple(everything.warnings),
         details=tuple(loading.details),

@@ -1,6 +1,6 @@
 import pytest
 
-from hermes.providers.scout.conversation import Row
+from hermes.protocols import SearchRow as Row
 from hermes.providers.scout.plan import choose, is_weak, queries, resolve
 
 
@@ -71,6 +71,14 @@ def test_the_pages_that_speak_of_the_question_are_read_first():
     chosen = choose("How did James Watt improve the engine?", ROWS, [])
     assert chosen[0] == "https://b.test/"
     assert len(chosen) <= 4
+
+
+def test_of_two_pages_the_new_one_is_read_first_where_the_question_asks_for_it():
+    old, new = (
+        Row("Acme", f"https://{day}.test/", "Acme is out", day) for day in ("2019-01-01", "2026-01-01")
+    )
+    assert choose("What is the latest Acme?", [old, new], [])[0] == new.url
+    assert choose("What is Acme?", [old, new], [])[0] == old.url
 
 
 def test_pages_already_read_are_not_chosen_again():

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.providers.scout.question import analyse, could_answer
-from hermes.providers.scout.words import surface, term
+from hermes.ranking.words import surface, term
 
 
 @pytest.mark.parametrize(

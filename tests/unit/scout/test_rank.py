@@ -4,7 +4,7 @@ from hermes.providers.scout.library import EXACT, library
 from hermes.providers.scout.question import analyse
 from hermes.providers.scout.rank import candidates, features, lay, rank
 from hermes.providers.scout.weights import BY_HAND, LEARNED, WEIGHTS
-from hermes.providers.scout.words import term
+from hermes.ranking.words import term
 
 BRIDGE = """\
 # Harbour Bridge

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes.providers.scout.words import fold, root, surface, synonyms, term, terms
+from hermes.providers.scout.kin import root, synonyms
+from hermes.ranking.words import fold, surface, term, terms
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,10 @@ from typing import Any
 
 import msgspec
 
+from hermes.protocols import SearchRow
+
 _UNSEEN = re.compile(r"\[a picture that you cannot see: [^\]\n]*\]")
 """What a question says of its pictures to a model that takes none: it is not what was asked."""
-
-
-class Row(msgspec.Struct, frozen=True):
-    """One search result."""
-
-    title: str
-    url: str
-    description: str
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -32,7 +26,7 @@ class Turn(msgspec.Struct, frozen=True):
     text: str
     queries: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[SearchRow, ...] = ()
     sources: tuple[Source, ...] = ()
     errors: tuple[str, ...] = ()
 
@@ -82,7 +76,7 @@ def _split(messages: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 
 def _read_turn(messages: Sequence[dict[str, Any]]) -> Turn:
     calls = {str(call.get("id")): function for message in messages for call, function in _calls(message)}
-    rows: list[Row] = []
+    rows: list[SearchRow] = []
     sources: list[Source] = []
     errors: list[str] = []
     for message in messages:
@@ -119,11 +113,12 @@ def _tool_names(tools: object) -> frozenset[str]:
     return frozenset(_text(function.get("name")) for function in functions if isinstance(function, dict))
 
 
-def _rows(result: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(result: Mapping[str, Any]) -> Iterator[SearchRow]:
     data = result.get("data")
     for row in _list(data.get("web") if isinstance(data, dict) else None):
         if isinstance(row, dict) and _text(row.get("url")):
-            yield Row(_text(row.get("title")), _text(row.get("url")), _text(row.get("description")))
+            title, url, description, date = map(_text, map(row.get, ("title", "url", "description", "date")))
+            yield SearchRow(title, url, description, date)
 
 
 def _sources(result: Mapping[str, Any]) -> Iterator[Source]:

@@ -5,8 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
 
+from hermes.providers.scout.kin import root, synonyms
 from hermes.providers.scout.passages import Sentence, read
-from hermes.providers.scout.words import root, synonyms, terms
+from hermes.ranking.words import terms
 
 EXACT = 1.0
 _ROOT, _SPELLING, _OPENING, _SYNONYM = 0.7, 0.6, 0.6, 0.5

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import msgspec
 
-from hermes.providers.scout.lexicon import bag
-from hermes.providers.scout.words import surface, term
+from hermes.ranking.lexicon import bag
+from hermes.ranking.words import surface, term
 
 
 class Sentence(msgspec.Struct, frozen=True):

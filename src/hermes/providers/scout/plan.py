@@ -3,14 +3,18 @@
 import re
 from collections.abc import Sequence
 
-from hermes.providers.scout.conversation import Row
-from hermes.providers.scout.lexicon import DEGREE, QUESTION_WORDS, STOP
+from hermes.protocols import SearchRow
+from hermes.providers.scout.lexicon import DEGREE
 from hermes.providers.scout.question import analyse, is_generic
-from hermes.providers.scout.words import surface, term, terms
+from hermes.ranking.lexical import order, scores
+from hermes.ranking.lexicon import QUESTION_WORDS, STOP
+from hermes.ranking.words import surface, term, terms
 
 MOST_PAGES = 4
 _MOST_WORDS = 14
 _LONG_QUESTION = 400
+_WORTH = 0.2
+"""The share of the best page's score from which a page is read, too."""
 
 _GREETING = re.compile(
     r"\W*(?:hi|hello|hey|good (?:morning|day|evening|afternoon)|thanks?|thank you|help|test)?\b\W*"
@@ -82,15 +86,16 @@ def queries(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(query for query in tried if query)) or ("Hermes",)
 
 
-def choose(question: str, rows: Sequence[Row], read: Sequence[str]) -> list[str]:
+def choose(question: str, rows: Sequence[SearchRow], read: Sequence[str]) -> list[str]:
     """The pages worth reading, best first: the backend's order, corrected by what the rows say."""
-    fresh = [(at, row) for at, row in enumerate(rows) if row.url not in read]
-    value = {row.url: promise(question, row) + 1 / (1 + at) for at, row in fresh}
-    best = sorted(value, key=lambda url: -value[url])
-    return [url for url in best if value[url] >= 0.3 * value[best[0]]][:MOST_PAGES]
+    values = scores(question, rows)
+    best = [at for at in order(values) if rows[at].url not in read]
+    most = values[best[0]] if best else 0.0
+    least = min(most, _WORTH * most)
+    return [rows[at].url for at in best if values[at] >= least][:MOST_PAGES]
 
 
-def promise(question: str, row: Row) -> float:
+def promise(question: str, row: SearchRow) -> float:
     """The share of the question that a result's title and description speak of; names count double."""
     asked = analyse(question)
     said = set(terms(f"{row.title} {row.description}"))
@@ -98,6 +103,6 @@ def promise(question: str, row: Row) -> float:
     return sum(weight for stem, weight in weights.items() if stem in said) / (sum(weights.values()) or 1.0)
 
 
-def is_weak(question: str, rows: Sequence[Row]) -> bool:
+def is_weak(question: str, rows: Sequence[SearchRow]) -> bool:
     """Whether the results hardly speak of the question."""
     return max((promise(question, row) for row in rows), default=0.0) < 0.3

@@ -20,11 +20,10 @@ from hermes.providers.scout.lexicon import (
     NAMING,
     NUMBERS,
     OPENERS,
-    QUESTION_WORDS,
-    STOP,
     TIMES,
 )
-from hermes.providers.scout.words import surface, term
+from hermes.ranking.lexicon import QUESTION_WORDS, STOP
+from hermes.ranking.words import surface, term
 
 Kind = Literal["who", "when", "where", "number", "why", "how", "name", "define", "what", "other"]
 

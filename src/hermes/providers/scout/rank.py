@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from hermes.providers.scout.lexicon import PLACE_LEADS, STOP
+from hermes.providers.scout.lexicon import PLACE_LEADS
 from hermes.providers.scout.library import EXACT, Library
 from hermes.providers.scout.passages import Sentence
 from hermes.providers.scout.question import Question, could_answer, is_generic
+from hermes.ranking.lexicon import STOP
 
 _CANDIDATES = 60
 _GENERIC_WEIGHT = 0.5

@@ -6,14 +6,14 @@ asked, whatever order the backend answered in.
 """
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from hermes import discover
 from hermes.errors import HermesError, UsageError, WebError
-from hermes.protocols import Compressor, Document, Found, Query, SearchRow, WebBackend
+from hermes.protocols import Compressor, Document, Query, SearchRow, WebBackend
 from hermes.tools.web.addresses import Blocked, Gate, Refusal, matched, same, spelled, split
 from hermes.tools.web.budget import PageArchive, fit, without_embedded_images
 from hermes.tools.web.filters import fit as fit_filters
@@ -30,6 +30,9 @@ _NUMERIC = (int, float, str)
 
 Log = Callable[[str, Callable[[], dict[str, Any]]], None]
 """Told of every call: the tool, and what gives the entry, which is only made where it is kept."""
+
+Reorder = Callable[[Query, Sequence[SearchRow]], Awaitable[tuple[list[SearchRow], tuple[str, ...]]]]
+"""Gives the rows in another order, with what is to be known of it."""
 
 
 class SearchOutcome(msgspec.Struct, frozen=True):
@@ -73,7 +76,8 @@ class WebKernel:
     """Search and extraction over two backends, which may be the same one. Each is made when first used.
 
     `gate` judges addresses before and after a backend has seen them. `compressor` makes pages from
-    `compress_floor` characters on shorter. `log` is told of every call.
+    `compress_floor` characters on shorter. `reorder` changes the order of the backend. `log` is told of
+    every call.
     """
 
     def __init__(
@@ -86,6 +90,7 @@ class WebKernel:
         gate: Gate = Gate(),  # noqa: B008 - it has no state
         compressor: Compressor | None = None,
         compress_floor: int = COMPRESS_FLOOR,
+        reorder: Reorder | None = None,
         strict: bool = False,
         today: Callable[[], dt.date] = today,
         log: Log = lambda _tool, _entry: None,
@@ -97,6 +102,7 @@ class WebKernel:
         self._gate = gate
         self._compressor = compressor
         self._compress_floor = compress_floor
+        self._reorder = reorder
         self._strict = strict
         self._today = today
         self._log = log
@@ -107,10 +113,7 @@ class WebKernel:
         """Search; `filters` are the fields of `Query` that narrow it."""
         most = clamp_limit(limit)
         try:
-            wanted = _query(query, most, filters or {})
-            backend = self._search()
-            fitted, lost = fit_filters(wanted, backend, self._today)
-            outcome = self._outcome(backend, wanted, lost, await backend.search(fitted))
+            outcome = await self._found(_query(query, most, filters or {}))
         except HermesError as error:
             failure = {"error": str(error), "results_count": 0}
             self._log("web_search", lambda: {"parameters": {"query": query, "limit": most}, **failure})
@@ -121,19 +124,24 @@ class WebKernel:
         )
         return outcome
 
-    def _outcome(
-        self, backend: WebBackend, wanted: Query, lost: tuple[str, ...], found: Found
-    ) -> SearchOutcome:
+    async def _found(self, wanted: Query) -> SearchOutcome:
+        backend = self._search()
+        fitted, lost = fit_filters(wanted, backend, self._today)
+        found = await backend.search(fitted)
         good, dropped, repeated = judged_rows(found.rows, backend.schemes, wanted)
         if self._strict and dropped:
             raise WebError(f"Invalid web search result: {dropped[0]}")
+        notes = (*lost, *found.notes, *_repetitions(repeated))
+        if self._reorder is not None and len(good) > 1:
+            good, more = await self._reorder(wanted, good)
+            notes += more
         if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
             rows=tuple(good[: wanted.limit]),
             served_by=found.served_by or backend.name,
             dropped=tuple(dropped),
-            notes=(*lost, *found.notes, *_repetitions(repeated)),
+            notes=notes,
             among_several=bool(found.served_by),
         )
 

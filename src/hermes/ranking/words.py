@@ -1,4 +1,4 @@
-"""Words as the ranking sees them: folded, light-stemmed, with their relatives.
+"""Words as rankings see them: folded and light-stemmed.
 
 Latin text gives one term per word; scripts without spaces give one term per pair of characters.
 """
@@ -8,8 +8,7 @@ import unicodedata
 from functools import lru_cache
 from itertools import groupby
 
-from hermes.providers.scout.lexicon import DERIVED, IRREGULAR
-from hermes.providers.scout.synonyms import GROUPS
+from hermes.ranking.lexicon import IRREGULAR
 
 _TOKEN = re.compile(r"(?:[^\W\d_]\.){2,}|\d+(?:[.,]\d+)*[a-z]{0,2}\b|[^\W_]+(?:_[^\W_]+|['\u2019][^\W_]+)*")
 
@@ -97,33 +96,3 @@ def _mended(stem: str) -> str:
 
 def _has_vowel(stem: str) -> bool:
     return any(char in "aeiouy" for char in stem)
-
-
-@lru_cache(maxsize=50_000)
-def root(stem: str) -> str:
-    """A coarser key that a noun, its verb and its adjective tend to share: `invent`, `invention`."""
-    if len(stem) < 6 or not stem.isascii() or stem[0].isdigit():
-        return stem
-    for _ in range(2):
-        for ending, instead in DERIVED.get(stem[-1], ()):
-            if stem.endswith(ending) and len(stem) - len(ending) >= 4:
-                stem = stem[: -len(ending)] + instead
-                break
-    return stem[:-1] if len(stem) > 4 and stem[-1] in "ei" else stem
-
-
-_LINES = tuple(f" {line} " for line in GROUPS.split("\n"))
-
-
-@lru_cache(maxsize=5_000)
-def synonyms(stem: str) -> frozenset[str]:
-    """The stems a hand-kept table holds for much the same, without the stem itself.
-
-    Only the lines that can hold it are read: the words of a stem begin with its first two letters, or are
-    irregular.
-    """
-    irregular = (f" {form} " for form, base in IRREGULAR.items() if base == stem)
-    beginnings = (f" {stem[:2]}", *irregular)
-    lines = (line for line in _LINES if any(beginning in line for beginning in beginnings))
-    groups = (frozenset(map(term, line.split())) for line in lines)
-    return frozenset().union(*(group for group in groups if stem in group)) - {stem}

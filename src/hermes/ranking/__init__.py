@@ -1,0 +1,1 @@
+"""How well texts meet a question, by their words alone: shared by scout and the web tools."""
