@@ -52,7 +52,7 @@ async def test_options_alone_set_everything_up(hermes, server):
     )
     outcome = await hermes("setup", *words, stdin=f"{RIGHT}\n".encode(), DEEPSEEK_BASE_URL=f"{server.url}/v1")
     assert (outcome.code, outcome.out) == (0, "ready, as you see\n")
-    assert "it answers after" in outcome.err
+    assert "`deepseek/deepseek-chat` answers after " in outcome.err
     settings, keys = written(hermes)
     assert settings.startswith("# mine\nagent:\n  max_turns: 7  # enough\n")
     assert "provider: deepseek\n  default: deepseek-chat\n" in settings
@@ -128,5 +128,6 @@ def test_ctrl_c_leaves_nothing_behind(hermes, terminal):
     screen.wait_for(r"web backend: ")
     time.sleep(0.2)  # Python loses a signal that comes between the prompt and its read
     screen.press_ctrl_c()
+    screen.wait_for(r"\r\nerror: interrupted")
     assert screen.leave() == 130
     assert written(hermes) == [None, None]
