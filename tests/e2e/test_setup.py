@@ -104,7 +104,7 @@ async def test_a_conversation_with_a_wrong_key_then_a_right_one(hermes, terminal
         screen.wait_for(r"error: .*key(?s:.*)key for DeepSeek.*: ")
         assert written(hermes) == [None, None]
         screen.type(f"{RIGHT}\n")
-        screen.wait_for(r"it answers after .* s: ready, as you see")
+        screen.wait_for(r"` answers after .* s: ready, as you see")
         screen.wait_for(r"web backend: ")
         screen.type("exxa\n")
         screen.wait_for(r"did you mean `exa`(?s:.*)web backend: ")
