@@ -85,12 +85,7 @@ class UnknownName(UsageError):
     """A name that nothing answers to; offers the nearest known ones."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str | None = None) -> None:
-        names = sorted(known)
-        near = nearest(name, names)
-        offered = ", ".join(f"`{candidate}`" for candidate in near or names[:8])
-        lead = "did you mean" if near else "known names are"
-        found = f"{lead} {offered}" if offered else f"there is no {kind} yet"
-        super().__init__(f"unknown {kind} `{name}`", hint=hint or found)
+        super().__init__(f"unknown {kind} `{name}`", hint=hint or _offer(kind, name, sorted(known)))
 
 
 class RequestFault(UsageError):
@@ -113,11 +108,29 @@ class RequestFault(UsageError):
         self.retry_after = retry_after
 
 
-def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """The known names that look like this one, best first."""
-    from difflib import get_close_matches  # noqa: PLC0415  # paid by who mistypes, not by every start
+_MOST_OFFERED = 8
+_FAR_BEHIND = 0.15
 
-    return get_close_matches(name.lower(), list(known), n=most, cutoff=0.5)
+
+def _offer(kind: str, name: str, known: list[str]) -> str:
+    near = nearest(name, known)
+    if near:
+        return f"did you mean {_quoted(near)}"
+    more = f" and {len(known) - _MOST_OFFERED} more" if len(known) > _MOST_OFFERED else ""
+    return f"known names are {_quoted(known[:_MOST_OFFERED])}{more}" if known else f"there is no {kind} yet"
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """The known names that look like this one, best first; none that is far behind the best."""
+    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415  # paid by who mistypes, not by every start
+
+    found = get_close_matches(name.lower(), list(known), n=most, cutoff=0.5)
+    likeness = [SequenceMatcher(None, candidate, name.lower()).ratio() for candidate in found]
+    return [one for one, like in zip(found, likeness, strict=True) if like > likeness[0] - _FAR_BEHIND]
 
 
 class ConfigError(HermesError):

@@ -52,7 +52,7 @@ async def test_options_alone_set_everything_up(hermes, server):
     )
     outcome = await hermes("setup", *words, stdin=f"{RIGHT}\n".encode(), DEEPSEEK_BASE_URL=f"{server.url}/v1")
     assert (outcome.code, outcome.out) == (0, "ready, as you see\n")
-    assert "it answers after" in outcome.err
+    assert "`deepseek/deepseek-chat` answers after " in outcome.err
     settings, keys = written(hermes)
     assert settings.startswith("# mine\nagent:\n  max_turns: 7  # enough\n")
     assert "provider: deepseek\n  default: deepseek-chat\n" in settings
@@ -104,7 +104,7 @@ async def test_a_conversation_with_a_wrong_key_then_a_right_one(hermes, terminal
         screen.wait_for(r"error: .*key(?s:.*)key for DeepSeek.*: ")
         assert written(hermes) == [None, None]
         screen.type(f"{RIGHT}\n")
-        screen.wait_for(r"it answers after .* s: ready, as you see")
+        screen.wait_for(r"` answers after .* s: ready, as you see")
         screen.wait_for(r"web backend: ")
         screen.type("exxa\n")
         screen.wait_for(r"did you mean `exa`(?s:.*)web backend: ")
@@ -128,5 +128,6 @@ def test_ctrl_c_leaves_nothing_behind(hermes, terminal):
     screen.wait_for(r"web backend: ")
     time.sleep(0.2)  # Python loses a signal that comes between the prompt and its read
     screen.press_ctrl_c()
+    screen.wait_for(r"\r\nerror: interrupted")
     assert screen.leave() == 130
     assert written(hermes) == [None, None]

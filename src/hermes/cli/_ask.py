@@ -11,7 +11,11 @@ def ask(words: str, *, hidden: bool = False) -> str:
     """An answer from a person, or the next line of standard input; blank where there is none."""
     if not is_terminal(sys.stdin):
         return sys.stdin.readline().strip() if sys.stdin is not None else ""
-    asked: str = click.prompt(words, default="", show_default=False, hide_input=hidden, err=True)
+    try:
+        asked: str = click.prompt(words, default="", show_default=False, hide_input=hidden, err=True)
+    except click.Abort:
+        click.echo(err=True)  # what is said next stands on a line of its own
+        raise
     return asked.strip()
 
 

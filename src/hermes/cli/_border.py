@@ -9,9 +9,10 @@ from typing import TextIO
 
 import click
 
+from hermes.cli._letters import PLAINLY
 from hermes.cli._terminal import has_attributes, is_able
 from hermes.cli._unseen import spelt_out
-from hermes.cli._width import cells, columns, fitting
+from hermes.cli._width import cells, columns, fitting, folded, said_columns
 from hermes.errors import HermesError
 
 SHORTEST_CUT = 20
@@ -36,7 +37,7 @@ class Border:
             return
         sys.stdout.flush()
         kept = os.dup(sys.stdout.fileno())
-        self._kept = os.fdopen(kept, "w", encoding=sys.stdout.encoding, errors="replace")
+        self._kept = os.fdopen(kept, "w", encoding=sys.stdout.encoding, errors=PLAINLY)
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
     def close(self) -> None:
@@ -66,8 +67,8 @@ class Border:
         self._is_in_line = not text.endswith("\n")
 
     def say(self, text: str) -> None:
-        """A remark, on stderr, on lines of its own."""
-        self._write(f"{visible(self.redact(text))}\n")
+        """A remark, on stderr, on lines of its own, which a terminal breaks between words."""
+        self._write(f"{_folded(visible(self.redact(text)))}\n")
 
     def ask(self, prompt: str) -> None:
         """What stands before an answer that is typed, on stderr."""
@@ -81,7 +82,7 @@ class Border:
         shown, last = visible(self.redact(text)), visible(self.redact(end))
         if last and is_terminal(sys.stderr):
             shown = fitting(shown, max(columns(sys.stderr) - cells(last), SHORTEST_CUT))
-        self._write(f"{_dim(shown + last)}\n")
+        self._write(f"{_dim(_folded(shown + last))}\n")
 
     @property
     def is_live(self) -> bool:
@@ -148,6 +149,12 @@ def _let_go(stream: TextIO | None) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+def _folded(text: str) -> str:
+    """Text for stderr; a terminal that does not say how wide it is folds for itself."""
+    width = said_columns(sys.stderr) if is_terminal(sys.stderr) else 0
+    return folded(text, width) if width else text
 
 
 def _dim(text: str) -> str:

@@ -13,14 +13,16 @@ import click
 from hermes import discover
 from hermes.cli._border import Border
 from hermes.config import load
-from hermes.errors import ConfigError, UnknownName
+from hermes.errors import ConfigError, UnknownName, nearest
 
 
 def find(name: str, border: Border) -> click.Command:
     """The command of this name that an enabled plugin offers; raises `UnknownName`."""
     commands = {offered.name: offered for offered in _offered(border)}
     if name not in commands:
-        raise UnknownName("command", name, {*commands, *discover.names("hermes.cli")})
+        known = {*commands, *discover.names("hermes.cli")}
+        hint = None if nearest(name, known) else "`hermes --help` lists the commands"
+        raise UnknownName("command", name, known, hint=hint)
     return _command(commands[name])
 
 

@@ -9,20 +9,33 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from typing import Any
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from hermes import __version__, discover
 from hermes.cli._border import Border, is_terminal
+from hermes.cli._letters import PLAINLY
 from hermes.cli._question import words_alone
 from hermes.cli._terminated import Terminated
-from hermes.errors import HermesError, Interrupted, UsageError
+from hermes.cli._width import USUAL, columns
+from hermes.errors import HermesError, Interrupted, UnknownName, UsageError
 
 _UNWRITABLE = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """How writing to stdout fails. Whoever writes a file of ours tells it as an error of the tree."""
+
+
+class _Help(click.HelpFormatter):
+    """Help whose left column leaves room for the right one on a narrow terminal too."""
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        super().write_dl(rows, min(col_max, self.width * 2 // 5), col_spacing)
+
+
+click.Context.formatter_class = _Help  # of every command, whatever class it is of
 
 
 class Commands(click.Group):
@@ -88,13 +101,13 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str], border: Border) -> int:
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # what a locale cannot write is no reason to fail
+    _write_whatever_comes()
     try:
         arguments = arguments or words_alone(sys.stdin, is_shown=is_terminal(sys.stdout))
         # Not `hermes.main`: it would answer a closed stdout with exit code 1 before we see it.
-        with hermes.make_context("hermes", list(arguments), obj=border) as context:
+        with hermes.make_context(
+            "hermes", list(arguments), obj=border, terminal_width=_help_width()
+        ) as context:
             result = hermes.invoke(context)
         if border.stdout is not None:
             border.stdout.flush()
@@ -104,6 +117,9 @@ def _run(arguments: Sequence[str], border: Border) -> int:
         if isinstance(error, UsageError) and not error.hint:
             error.hint = f"see `{' '.join(['hermes', *arguments[:1]])} --help`"
         border.complain(error)
+        return error.exit_code
+    except NoArgsIsHelpError as error:
+        border.say(error.format_message())
         return error.exit_code
     except click.ClickException as error:
         border.complain(_in_our_words(error, arguments))
@@ -123,9 +139,29 @@ def _run(arguments: Sequence[str], border: Border) -> int:
     return result if isinstance(result, int) else 0
 
 
+def _write_whatever_comes() -> None:
+    """What a locale cannot write is no reason to fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=PLAINLY)
+
+
+def _help_width() -> int | None:
+    """How wide help is, where the terminal is narrower than click takes any for."""
+    width = columns(sys.stdout)
+    return width - 1 if width < USUAL else None
+
+
 def _in_our_words(error: click.ClickException, arguments: Sequence[str]) -> HermesError:
-    words = re.sub(r"'([^' ]+)'", r"`\1`", error.format_message().removesuffix("."))
     context = getattr(error, "ctx", None)
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        return UnknownName("option", error.option_name, error.possibilities)
+    if context and isinstance(context.command, click.Group) and hasattr(error, "command_name"):
+        return UnknownName("command", error.command_name, context.command.commands)
+    if isinstance(error, click.MissingParameter) and error.param and context:
+        words = f"missing {error.param.param_type_name} `{error.param.make_metavar(context)}`"
+    else:
+        words = re.sub(r"'([^' ]+)'", r"`\1`", error.format_message().removesuffix("."))
     command = context.command_path if context else " ".join(["hermes", *arguments[:1]])
     return UsageError(words[:1].lower() + words[1:], hint=f"see `{command} --help`")
 

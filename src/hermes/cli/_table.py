@@ -1,6 +1,7 @@
 """Lists for people and for programs: a table that fits the terminal, or lines with tabs in a pipe."""
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 import msgspec
 
@@ -11,11 +12,15 @@ GAP = 2
 
 
 class Column(msgspec.Struct, frozen=True):
-    """One column: its name, and the fewest cells that its texts may be cut to; 0 where they are not cut."""
+    """One column: its name, and the fewest cells that its texts may be cut to; 0 where they are not cut.
+
+    Where it `wraps`, what does not fit goes on in the next line.
+    """
 
     name: str
     least: int = 0
     right: bool = False
+    wraps: bool = False
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -51,11 +56,16 @@ class Table(msgspec.Struct, frozen=True):
         return widths
 
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
-        parts = [
-            padded(cut(cell, width), width, right=column.right)
+        stacks = [
+            wrapped(cell, width) if column.wraps else [cut(cell, width)]
             for cell, width, column in zip(row, widths, self.columns, strict=True)
         ]
-        return (" " * GAP).join(parts).rstrip() + "\n"
+        lines = zip_longest(*stacks, fillvalue="")
+        return "".join((" " * GAP).join(self._padded(line, widths)).rstrip() + "\n" for line in lines)
+
+    def _padded(self, line: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+        for text, width, column in zip(line, widths, self.columns, strict=True):
+            yield padded(text, width, right=column.right)
 
     def _listed(self, row: Sequence[str], width: int) -> Iterator[str]:
         """A row as lines: what tells it apart, then each of the other cells behind its name."""

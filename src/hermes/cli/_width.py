@@ -1,6 +1,7 @@
 """How many cells of a terminal a text takes, and texts made to fit."""
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -8,6 +9,7 @@ from typing import TextIO
 
 USUAL = 80
 NARROWEST = 20
+_WORDS = re.compile(r"(\s*)((?:[^\s`]|`[^`]*`|`)+)")
 _WITHOUT_WIDTH = ("Mn", "Me", "Cf")
 
 
@@ -59,6 +61,24 @@ def wrapped(text: str, width: int) -> list[str]:
     return lines
 
 
+def folded(text: str, width: int) -> str:
+    """The text with its lines broken between words where they are wider than so many cells.
+
+    What stands in backticks is one word, and no word is divided: both are there to be copied.
+    """
+    return "\n".join(line if cells(line) <= width else _fold(line, width) for line in text.split("\n"))
+
+
+def _fold(line: str, width: int) -> str:
+    whole, room = "", width
+    for gap, word in _WORDS.findall(line):
+        if whole and cells(gap + word) > room:
+            whole, room = f"{whole}\n{word}", width - cells(word)
+        else:
+            whole, room = f"{whole}{gap}{word}", room - cells(gap + word)
+    return whole
+
+
 def _parts(word: str, width: int) -> Iterator[str]:
     part = ""
     for character in word:
@@ -70,7 +90,12 @@ def _parts(word: str, width: int) -> Iterator[str]:
 
 
 def columns(stream: TextIO | None) -> int:
-    """How wide the terminal at a stream is: as `COLUMNS` says, or as it says itself."""
+    """How wide the terminal at a stream is: as it is said, or as most are."""
+    return said_columns(stream) or USUAL
+
+
+def said_columns(stream: TextIO | None) -> int:
+    """How wide the terminal at a stream is: as `COLUMNS` says, or as it says itself; 0 where nothing does."""
     said = os.environ.get("COLUMNS", "")
     if said.isdecimal() and int(said):
         return max(int(said), NARROWEST)
@@ -78,4 +103,4 @@ def columns(stream: TextIO | None) -> int:
         width = os.get_terminal_size(stream.fileno()).columns if stream is not None else 0
     except (OSError, ValueError):
         width = 0
-    return max(width, NARROWEST) if width else USUAL
+    return max(width, NARROWEST) if width else 0

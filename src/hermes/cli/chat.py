@@ -168,7 +168,7 @@ def _talk(runner: asyncio.Runner, runtime: Runtime, options: Options, pictures: 
         border(),
         _renderer(options, view),
         view,
-        introduce=lambda model: _say_who_serves(runtime, model),
+        introduce=lambda model: _say_who_serves(runtime, model, "/model"),
         pictures=pictures,
     )
 
@@ -207,5 +207,5 @@ def _tool_names(given: Sequence[str]) -> tuple[str, ...] | None:
     return names or None
 
 
-def _say_who_serves(runtime: Runtime, model: str) -> None:
-    border().say(serving_line(runtime.choose_model(model), runtime.services.web_names()))
+def _say_who_serves(runtime: Runtime, model: str, chooses: str = "-m") -> None:
+    border().say(serving_line(runtime.choose_model(model), runtime.services.web_names(), chooses))

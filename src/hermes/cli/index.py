@@ -65,7 +65,7 @@ def list_documents(as_json: bool) -> None:
 
 def document_table(documents: Sequence[DocumentInfo]) -> Table:
     """Documents by their addresses."""
-    columns = (Column("address", least=24), Column("title", least=12))
+    columns = (Column("address"), Column("title", least=12))
     return Table(columns, [[document.url, document.title] for document in documents])
 
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from hermes.cli._border import Border, inert, visible
 from hermes.cli._json import print_json
+from hermes.cli._letters import PLAINLY
+from hermes.cli._width import folded
 
 
 @given(text=st.text())
@@ -49,3 +51,24 @@ def test_json_is_the_same_in_every_locale(encoding, value):
         sys.stdout, stream = before, sys.stdout
     assert json.loads(raw.getvalue().decode(encoding)) == value
     stream.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("short enough", ["short enough"]),
+        ("a remark that is broken between words", ["a remark that is", "broken between words"]),
+        ("run `hermes config set x` now", ["run", "`hermes config set x`", "now"]),
+        ("see https://example.org/a/long/page there", ["see", "https://example.org/a/long/page", "there"]),
+        ("error: it is wrong\nhint: mend it", ["error: it is wrong", "hint: mend it"]),
+        ("  set in, and too  wide by far", ["  set in, and too", "wide by far"]),
+        ("an odd ` is no harm to anybody", ["an odd ` is no harm", "to anybody"]),
+    ],
+)
+def test_a_remark_is_broken_between_words_and_what_is_copied_stays_whole(text, lines):
+    assert folded(text, 20).split("\n") == lines
+
+
+def test_marks_stay_apart_where_the_locale_cannot_write_them():
+    written = "✓ ✗ · é …".encode("ascii", errors=PLAINLY)
+    assert written == b"+ x - ? ..."

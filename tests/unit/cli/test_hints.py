@@ -150,3 +150,37 @@ def test_messages_and_hints_have_one_voice():
             if (text[:1].isupper() and not is_name) or (text.endswith(".") and not text.endswith("…")):
                 wrong.append(f"{place}: {text}")
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("chat", "--modle", "x"), "error: unknown option `--modle`\nhint: did you mean `--model`\n"),
+        (("sessions", "shw"), "error: unknown command `shw`\nhint: did you mean `show`\n"),
+        (("cht",), "error: unknown command `cht`\nhint: did you mean `chat`\n"),
+        (("help",), "error: unknown command `help`\nhint: `hermes --help` lists the commands\n"),
+        (
+            ("completion",),
+            "error: missing argument `{bash|zsh|fish}`\nhint: see `hermes completion --help`\n",
+        ),
+        (
+            ("config", "get", "modle.default"),
+            "error: unknown setting `modle.default`\nhint: did you mean `model.default`\n",
+        ),
+    ],
+)
+def test_every_slip_on_the_command_line_is_told_in_the_same_words(hermes, words, told):
+    assert hermes(*words) == (2, "", told)
+
+
+def test_a_command_that_needs_another_word_shows_its_help(hermes):
+    code, out, err = hermes("config")
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: hermes config ")
+    assert "error:" not in err
+
+
+def test_a_list_of_names_says_that_it_goes_on():
+    names = [f"name-{number}" for number in range(10)]
+    assert errors.UnknownName("thing", "zzzz", names).hint.endswith("`name-7` and 2 more")
+    assert errors.UnknownName("thing", "zzzz", names[:8]).hint.endswith("`name-7`")

@@ -118,10 +118,10 @@ def test_a_running_call_has_a_row_that_its_final_line_replaces(border, begin_scr
     renderer.show(ToolProgress("1", "look", "halfway\n\n"))
     assert screen()[1] == "· look sky … halfway"
     renderer.show(finished("1", served_by="local"))
-    assert screen()[1:3] == ["· look sky: 1,200 characters by local, 2", "50 ms"]
+    assert screen()[1:3] == ["· look sky: 1,200 characters by local,", "250 ms"]
     assert len(screen()) == 4
     renderer.show(finished("2"))
-    assert screen()[3:] == ["· look a very long…: 1,200 characters, 2", "50 ms"]
+    assert screen()[3:] == ["· look a very long…: 1,200 characters,", "250 ms"]
     renderer.show(Text("**Yes** "))
     renderer.show(Text("indeed."))
     renderer.show(Notice("by the way"))

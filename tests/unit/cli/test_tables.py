@@ -230,3 +230,16 @@ def test_the_width_is_what_columns_says_or_what_is_usual(monkeypatch):
     assert columns(None) == 80
     monkeypatch.setenv("COLUMNS", "52")
     assert columns(None) == 52
+
+
+def test_a_column_that_wraps_goes_on_in_the_next_line():
+    table = Table((Column("word"), Column("does", 8, wraps=True)), [("/help", "Show this list of words.")])
+    assert table.fitted(20) == "WORD   DOES\n/help  Show this\n       list of\n       words.\n"
+
+
+def test_help_fits_a_narrow_terminal(hermes, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    for words in ((), ("setup",), ("mcp",)):
+        code, out, _ = hermes(*words, "--help")
+        assert code == 0
+        assert max(map(len, out.splitlines())) <= 40

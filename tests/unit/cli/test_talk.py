@@ -51,6 +51,11 @@ def test_what_is_no_file_stays_a_word(folder, typed):
     assert attach(typed, str).question == typed
 
 
+def test_a_word_that_looks_like_a_missing_file_is_told_and_stays(folder):
+    made = attach("compare @none.md, @nasa and @v1.2", str)
+    assert (made.question, made.missing) == ("compare @none.md, @nasa and @v1.2", ("none.md",))
+
+
 @pytest.mark.parametrize(
     ("typed", "problem"),
     [

@@ -15,16 +15,21 @@ LARGEST = 200_000
 
 _AT = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
 _PATH = re.compile(r"(?<!\S)(?:'((?:~|\.{0,2})/[^'\n]+)'|((?:~|\.{0,2})/(?:\\ |\S)+))")
+_FILE = re.compile(r".+\.[A-Za-z]\w{0,4}")
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _AFTER_A_NAME = ".,;:!?)]}'\""
 
 
 class Attached(msgspec.Struct, frozen=True):
-    """A question with what it names: texts in it, pictures beside it, and each file's name."""
+    """A question with what it names: texts in it, pictures beside it, and each file's name.
+
+    `missing` are the words that look like names of files that are not there.
+    """
 
     question: str
     images: tuple[Image, ...] = ()
     names: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def attach(question: str, redact: Callable[[str], str]) -> Attached:
@@ -34,18 +39,21 @@ def attach(question: str, redact: Callable[[str], str]) -> Attached:
     """
     texts: dict[str, str] = {}
     pictures: dict[str, Image] = {}
+    missing: list[str] = []
     for found in _AT.finditer(question):
         name = _file(found[1] or found[2], is_quoted=bool(found[1]))
         if name and _is_picture(name):
             pictures[name] = _picture(name)
         elif name:
             texts[name] = redact(_text(name))
+        elif _FILE.fullmatch(word := found[2].rstrip(_AFTER_A_NAME)):
+            missing.append(word)
     for found in _PATH.finditer(question):
         name = (found[1] or found[2].replace("\\ ", " ")).rstrip(_AFTER_A_NAME)
         if _is_picture(name) and os.path.isfile(os.path.expanduser(name)):
             pictures[name] = _picture(name)
     whole = "\n\n".join([question, *(f"`{name}`:\n\n{_fenced(text)}" for name, text in texts.items())])
-    return Attached(whole, tuple(pictures.values()), (*texts, *pictures))
+    return Attached(whole, tuple(pictures.values()), (*texts, *pictures), tuple(missing))
 
 
 def _file(word: str, *, is_quoted: bool) -> str:

@@ -93,6 +93,8 @@ class Talk:
         asked = attach(typed, self.border.redact) if is_person else Attached(typed)
         for name in asked.names:
             self.border.aside(f"· with `{name}`")
+        for name in asked.missing:
+            self.border.aside(f"· without `{name}`: there is no such file here")
         await self.ask(asked.question, (*images, *asked.images))
 
     async def ask(self, question: str, images: Sequence[Image] = ()) -> None:

@@ -2,6 +2,7 @@
 
 from hermes.cli._table import Column, Table, show_table
 from hermes.cli._talk.talk import Talk
+from hermes.cli._width import columns, folded
 
 _KEYS = """
 Enter asks; Alt-Enter, or a backslash before Enter, goes on in the next line
@@ -13,5 +14,5 @@ Tab completes commands, models, sessions and files; the arrows bring back what w
 
 async def run(talk: Talk, _words: str) -> None:
     rows = [(offer.text, offer.about) for offer in talk.commands()]
-    show_table(Table((Column("word"), Column("does", 12)), rows))
-    talk.border.show(_KEYS)
+    show_table(Table((Column("word"), Column("does", 12, wraps=True)), rows))
+    talk.border.show(folded(_KEYS, columns(talk.border.stdout)))

@@ -15,9 +15,10 @@ async def run(talk: Talk, _words: str) -> None:
     total = sum((answer.usage for answer in talk.answers), Usage())
     last = talk.answers[-1]
     talk.border.say(f"last answer, by `{last.provider}/{last.model}`: {usage_line(last.usage, costs[-1])}")
-    talk.border.say(
-        f"all {len(costs)} answers: {usage_line(total, sum(known) if len(known) == len(costs) else None)}"
-    )
+    if len(costs) > 1:
+        talk.border.say(
+            f"all {len(costs)} answers: {usage_line(total, sum(known) if len(known) == len(costs) else None)}"
+        )
 
 
 def _cost(talk: Talk, answer: Answer) -> float | None:
