@@ -236,7 +236,7 @@ async def test_an_interrupt_passes_through_a_plugin_that_catches_everything():
 async def test_a_tool_whose_time_is_over_is_told_as_that_and_not_as_an_interrupt():
     async with Plugged(calls(("hang", {})), says("In short.")) as bench:
         bench.watch("post_tool_call")
-        answer = await bench.ask(limits=Limits(seconds=0.3))
+        answer = await bench.ask(limits=Limits(seconds=0.6))
     assert answer.text == "In short."
     told = bench.told("post_tool_call")
     assert [(one["status"], one["error_type"]) for one in told] == [("timeout", "tool_timeout")]
@@ -245,7 +245,7 @@ async def test_a_tool_whose_time_is_over_is_told_as_that_and_not_as_an_interrupt
 async def test_a_model_whose_time_is_over_is_told_as_that_and_not_as_an_interrupt():
     async with Plugged(stalls(says("so far " * 50), 0.5), says("In short.")) as bench:
         bench.watch("api_request_error")
-        await bench.ask(limits=Limits(seconds=0.3))
+        await bench.ask(limits=Limits(seconds=0.6))
     assert [told["reason"] for told in bench.told("api_request_error")] == ["timeout"]
 
 
