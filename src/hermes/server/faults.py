@@ -10,6 +10,10 @@ from hermes import errors
 from hermes.errors import HermesError, RequestFault
 
 
+FAILED = "hermes.failed"
+"""Where a scope says that its answer failed, though it began well."""
+
+
 class ErrorDetail(msgspec.Struct, frozen=True):
     message: str
     type: str

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from hermes.errors import HermesError, Interrupted
 from hermes.events import Answer
-from hermes.server.faults import error_response
+from hermes.server.faults import FAILED, error_response
 from hermes.server.runs import News, Run
 from hermes.server.sources import Seen
 
@@ -63,12 +63,13 @@ class EventStream(Response):
                 words = self._format.news(batch)
                 if words:
                     await _send(send, words)
-            await _send(send, await self._ending(), more=False)
+            await _send(send, await self._ending(scope), more=False)
 
-    async def _ending(self) -> bytes:
+    async def _ending(self, scope: Scope) -> bytes:
         try:
             return await self._format.end(await self._run.answer(), self._run.seen)
         except HermesError as error:
+            scope[FAILED] = True
             return self._format.failed(error)
 
 
