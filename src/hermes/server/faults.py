@@ -9,7 +9,6 @@ from starlette.responses import Response
 from hermes import errors
 from hermes.errors import HermesError, RequestFault
 
-
 FAILED = "hermes.failed"
 """Where a scope says that its answer failed, though it began well."""
 

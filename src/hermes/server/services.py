@@ -1,6 +1,5 @@
 """What a handler may use, made once for the whole server."""
 
-import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from hermes import discover
 from hermes.agent.send import Emit
 from hermes.app import Runtime, Terms
 from hermes.config import Config
-from hermes.errors import HermesError, NotConfigured, RequestFault, UsageError
+from hermes.errors import NotConfigured, RequestFault, UsageError
 from hermes.events import Answer
 from hermes.server.asked import OWN_MODEL, Asked
 from hermes.server.holding import Holding
@@ -91,7 +90,7 @@ class Services:
             return await run.answer(), run.seen
 
     async def _answer(self, asked: Asked, emit: Emit, seen: Seen) -> Answer:
-        try:
+        with self.metrics.counting():
             await self.check_model(asked.terms.model)
             dialogue = self.runtime.converse(asked.terms)
             answer = await (
@@ -99,12 +98,6 @@ class Services:
                 if asked.results
                 else dialogue.ask(asked.question, emit, asked.images)
             )
-        except HermesError:
-            self.metrics.failed()
-            raise
-        except asyncio.CancelledError:
-            self.metrics.stopped()
-            raise
         self.metrics.answered(answer)
         left = dialogue.terms
         seen.number(left.sources or ())

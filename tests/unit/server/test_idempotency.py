@@ -127,12 +127,13 @@ async def test_a_request_that_takes_long_keeps_no_others_from_being_forgotten(mo
 
 
 async def test_a_stream_that_broke_off_is_not_replayed_but_asked_again(tmp_path):
-    async with ChatSimulator(says("Half an answ", finish=None), says("Whole.", chunks=1)) as model:
-        async with serving(settings(tmp_path, CUSTOM_BASE_URL=model.base_url)) as server:
-            headers = {**server.headers, "idempotency-key": "k1"}
-            async with aiohttp.ClientSession(headers=headers) as http:
-                url, body = f"{server.url}/v1/chat/completions", {**QUESTION, "stream": True}
-                broken, whole = [await (await http.post(url, json=body)).text() for _ in range(2)]
+    async with (
+        ChatSimulator(says("Half an answ", finish=None), says("Whole.", chunks=1)) as model,
+        serving(settings(tmp_path, CUSTOM_BASE_URL=model.base_url)) as server,
+        aiohttp.ClientSession(headers={**server.headers, "idempotency-key": "k1"}) as http,
+    ):
+        url, body = f"{server.url}/v1/chat/completions", {**QUESTION, "stream": True}
+        broken, whole = [await (await http.post(url, json=body)).text() for _ in range(2)]
     assert '"error"' in broken
     assert "Whole." in whole
 
