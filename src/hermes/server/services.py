@@ -20,7 +20,7 @@ from hermes.server.metrics import Metrics
 from hermes.server.page_runs import PageRuns
 from hermes.server.pending import Pending
 from hermes.server.responses.kept import KeptResponses
-from hermes.server.runs import Run, Runs
+from hermes.server.runs import Ask, Run, Runs
 from hermes.server.sources import Seen
 from hermes.server.streams import stopped_when_left
 from hermes.server.tokens import Tokens
@@ -82,6 +82,17 @@ class Services:
         known, pages = self.pending.resume(asked)
         seen = Seen(pages)
         return self.runs.start(lambda emit: self._answer(known, emit, seen), seen)
+
+    def begin(self, ask: Ask) -> Run:
+        """Begin a run of which only the answer is read; it is counted, and ended with the server."""
+
+        async def counted(emit: Emit) -> Answer:
+            with self.metrics.counting():
+                answer = await ask(emit)
+            self.metrics.answered(answer)
+            return answer
+
+        return self.runs.start(counted, Seen())
 
     async def answered(self, request: Request, asked: Asked) -> tuple[Answer, Seen]:
         """The whole answer, and what was seen for it. A caller who leaves ends it."""
