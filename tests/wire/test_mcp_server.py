@@ -136,6 +136,27 @@ async def test_a_client_that_cancels_stops_the_run(tmp_path, mode):
             assert [session.status for session in sessions] == ["interrupted"]
 
 
+async def test_a_server_that_is_told_to_stop_ends_a_question_with_an_error_and_counts_it(tmp_path):
+    async with ScriptedServer(lambda exchange: exchange.client_left()) as model:
+        config = settings(
+            tmp_path,
+            CUSTOM_BASE_URL=f"{model.url}/v1",
+            HERMES_MODEL_PROVIDER="custom",
+            HERMES_MODEL_DEFAULT="m",
+            HERMES_SERVER_DRAIN_SECONDS="0.1",
+        )
+        async with serving(config) as server, client(server) as mcp:
+            call = asyncio.ensure_future(mcp.call_tool("ask", {"question": "what is scout?"}))
+            while not model.requests:
+                await asyncio.sleep(0.01)
+            server.uvicorn.stop()
+            result = await asyncio.wait_for(call, 5)
+            await asyncio.wait_for(server.ended, 5)
+        assert result.is_error
+        assert "the server is shutting down" in result.content[0].text
+        assert 'hermes_runs_total{outcome="stopped"} 1' in server.services.metrics.text(0, 0)
+
+
 async def test_stored_pages_are_resources_and_are_never_fetched(tmp_path):
     async with answering(tmp_path, says("Hi.")) as (server, _), client(server) as mcp:
         assert (await mcp.list_resources()).resources == []

@@ -100,6 +100,7 @@ TABLE = {
         "origin_not_allowed",
     ),
     "a page from nowhere": (request(headers=BEARER + "Origin: null\r\n"), 403, "origin_not_allowed"),
+    "a page from no address": (request(headers=BEARER + "Origin: http://[\r\n"), 403, "origin_not_allowed"),
     "a form of a stranger, with our cookie": (
         request("POST", "/v1/search", SIGNED_IN, body=SEARCH),
         403,
@@ -117,6 +118,11 @@ TABLE = {
     "a body that does not say how long it is": (
         request("POST", "/v1/search", BEARER + "Transfer-Encoding: chunked\r\n")
         + b"".join(b"400\r\n" + b"x" * 0x400 + b"\r\n" for _ in range(100)),
+        413,
+        "request_too_large",
+    ),
+    "a long body of who has no token": (
+        request("POST", "/api/sign-in", "Content-Length: 10000\r\n"),
         413,
         "request_too_large",
     ),

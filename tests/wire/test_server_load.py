@@ -207,6 +207,27 @@ async def test_a_server_that_is_told_to_stop_lets_runs_end_and_then_ends_them_wi
     assert last["error"]["code"] == "shutting_down"
 
 
+async def test_a_server_that_is_told_to_stop_ends_a_search_with_an_error(tmp_path, http):
+    backend = Endless()
+    async with ScriptedServer(backend) as vendor:
+        where = {
+            "TAVILY_BASE_URL": vendor.url,
+            "TAVILY_API_KEY": "tvly-0123456789",
+            "HERMES_WEB_BACKEND": "tavily",
+            "HERMES_SERVER_DRAIN_SECONDS": "0.1",
+        }
+        async with serving(settings(tmp_path, **where)) as server:
+            search = {"url": f"{server.url}/v1/search", "json": {"query": "owls"}, "headers": server.headers}
+            asking = asyncio.ensure_future(http.post(**search))
+            await heard(backend.asked)
+            server.uvicorn.stop()
+            async with asyncio.timeout(5):
+                refused = await asking
+                assert (refused.status, (await refused.json())["error"]["code"]) == (503, "shutting_down")
+                await heard(backend.left)
+                await server.ended
+
+
 async def test_two_hundred_streams_at_once_all_get_their_answer(tmp_path):
     begun = 0
     everybody = asyncio.Event()

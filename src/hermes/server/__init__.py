@@ -25,17 +25,18 @@ from hermes.config import Config
 from hermes.errors import NotConfigured
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from hermes.server.app import Application
 
 
-def create_app(config: Config, *, token_file: str = "") -> "ASGIApp":
+def create_app(config: Config, *, token_file: str = "") -> "Application":
     """The application, to be served by any ASGI server or mounted in another application.
 
+    An application that mounts it takes its `lifespan`, so that what is open is closed at the end.
     Callers show a token of `token_file`, which is made when it is not there; without a name it is
     `server-token` in the Hermes home. Raises `NotConfigured` where the extra `server` is not installed.
     """
     if not discover.is_installed("starlette"):
         raise NotConfigured("the server is not installed", hint='run `pip install "hermes[server]"`')
     home = discover.module("hermes.server.app")
-    app: ASGIApp = home.assemble(home.open_services(config, token_file))
+    app: Application = home.assemble(home.open_services(config, token_file))
     return app

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -37,7 +37,7 @@ def endpoints() -> tuple[Endpoint, ...]:
     return tuple(discover.load(PACKAGE, name, "endpoint").ENDPOINT for name in discover.names(PACKAGE))
 
 
-def assemble(services: Services, found: Sequence[Endpoint] | None = None) -> ASGIApp:
+def assemble(services: Services, found: Sequence[Endpoint] | None = None) -> "Application":
     """The application over these services, with these endpoints or with all of them."""
     served = endpoints() if found is None else found
     inner = Starlette(
@@ -58,7 +58,20 @@ def assemble(services: Services, found: Sequence[Endpoint] | None = None) -> ASG
         redact=services.redact,
         refused=services.metrics.rejected,
     )
-    return Measured(gate, services.metrics, services.clock)
+    return Application(gate, services, served)
+
+
+class Application(Measured):
+    """The whole of it. A mounted application is not told when it begins and ends: `lifespan` is for that."""
+
+    def __init__(self, gate: Gate, services: Services, served: Sequence[Endpoint]) -> None:
+        super().__init__(gate, services.metrics, services.clock)
+        self._services = services
+        self._served = served
+
+    def lifespan(self, _app: object = None) -> AbstractAsyncContextManager[None]:
+        """To be open as long as the application that mounts this one runs."""
+        return _running(self._served, self._services)
 
 
 def _routes(endpoint: Endpoint, services: Services) -> list[Route]:

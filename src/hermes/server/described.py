@@ -16,8 +16,8 @@ _JSON = "application/json"
 _STREAM = "text/event-stream"
 
 
-def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
-    """The description of all endpoints that want to be told of."""
+def describe(endpoints: Sequence[Endpoint], root: str = "") -> dict[str, Any]:
+    """The description of all endpoints that want to be told of; `root` is where they are mounted."""
     told = [endpoint for endpoint in endpoints if endpoint.described and endpoint.methods]
     types = {
         kind: None
@@ -35,6 +35,7 @@ def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
             "version": __version__,
             "description": "Answers with sources, search and pages.",
         },
+        "servers": [{"url": root or "/"}],
         "security": [{"token": []}],
         "paths": {
             _PARAMETER.sub(r"{\1}", endpoint.path): {

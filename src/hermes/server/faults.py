@@ -9,6 +9,9 @@ from starlette.responses import Response
 from hermes import errors
 from hermes.errors import HermesError, RequestFault
 
+FAILED = "hermes.failed"
+"""Where a scope says that its answer failed, though it began well."""
+
 
 class ErrorDetail(msgspec.Struct, frozen=True):
     message: str

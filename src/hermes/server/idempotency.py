@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hermes.errors import RequestFault
-from hermes.server.faults import error_response
+from hermes.server.faults import FAILED, error_response
 from hermes.server.reading import once_more
 
 SECONDS = 3_600.0
@@ -25,13 +25,13 @@ _REPLAYED = (b"idempotent-replayed", b"true")
 Name = tuple[str, str, str]
 
 
-class Known(msgspec.Struct, eq=False):
-    """A request that was seen, and its answer once that is whole."""
+class Known(msgspec.Struct, frozen=True, eq=False):
+    """A request that was answered, and its answer."""
 
-    body: bytes
+    asked: bytes
     until: float
-    reply: list[Message] | None = None
-    size: int = 0
+    reply: list[Message]
+    size: int
 
 
 class Idempotent:
@@ -40,6 +40,7 @@ class Idempotent:
     def __init__(self, app: ASGIApp, clock: Callable[[], float]) -> None:
         self._app = app
         self._clock = clock
+        self._doing: dict[Name, bytes] = {}
         self._known: OrderedDict[Name, Known] = OrderedDict()
         self._size = 0
 
@@ -68,16 +69,16 @@ class Idempotent:
         known = self._known.get(name)
         if len(name[2]) > LONGEST_KEY:
             raise RequestFault(f"a key has {LONGEST_KEY} characters at most", param="Idempotency-Key")
-        if known is None:
+        if known is None and name not in self._doing:
             return None
-        if known.body != digest:
+        if digest != (known.asked if known is not None else self._doing[name]):
             raise RequestFault(
                 "this key was used for another request",
                 status=422,
                 code="idempotency_key_reused",
                 hint="use a new key for a new request",
             )
-        if known.reply is None:
+        if known is None:
             raise RequestFault(
                 "the request with this key is still being answered",
                 status=409,
@@ -87,41 +88,41 @@ class Idempotent:
         return known.reply
 
     async def _do(self, name: Name, digest: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        known = Known(digest, self._clock() + SECONDS)
-        self._known[name] = known
+        self._doing[name] = digest
         said: list[Message] = []
+        size = 0
 
         async def note(message: Message) -> None:
-            said.append(message)
+            nonlocal size
+            size += len(message.get("body", b""))
+            if size <= MOST_BYTES:
+                said.append(message)
             await send(message)
 
         try:
             await self._app(scope, receive, note)
+            if size <= MOST_BYTES and not scope.get(FAILED) and _is_worth_keeping(said):
+                self._keep(name, digest, said)
         finally:
-            if not _is_worth_keeping(said) or not self._keep(known, said):
-                self._known.pop(name, None)
+            del self._doing[name]
 
-    def _keep(self, known: Known, said: list[Message]) -> bool:
+    def _keep(self, name: Name, digest: bytes, said: list[Message]) -> None:
         start, *bodies = said
         body = b"".join(message.get("body", b"") for message in bodies)
-        if len(body) > MOST_BYTES:
-            return False
-        known.reply = [
+        reply: list[Message] = [
             {**start, "headers": [*start["headers"], _REPLAYED]},
             {"type": "http.response.body", "body": body, "more_body": False},
         ]
-        known.size = len(body)
-        self._size += known.size
+        self._known[name] = Known(digest, self._clock() + SECONDS, reply, len(body))
+        self._size += len(body)
         self._forget_old()
-        return True
 
     def _forget_old(self) -> None:
         """What is over its time goes, and the oldest where there is too much."""
         now = self._clock()
         while self._known:
             name, known = next(iter(self._known.items()))
-            has_room = self._size <= MOST_BYTES and len(self._known) <= MOST
-            if known.reply is None or (known.until >= now and has_room):
+            if known.until >= now and self._size <= MOST_BYTES and len(self._known) <= MOST:
                 return
             self._size -= known.size
             del self._known[name]

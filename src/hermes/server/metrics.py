@@ -1,10 +1,13 @@
 """Figures of the running server, in Prometheus' text format."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hermes.errors import HermesError
 from hermes.events import Answer
 
 BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -46,12 +49,17 @@ class Metrics:
         self._tokens[(("kind", "cached"),)] += used.cached_tokens
         self._cost += answer.cost or 0.0
 
-    def failed(self) -> None:
-        self._runs[(("outcome", "failed"),)] += 1
-
-    def stopped(self) -> None:
-        """A run was ended from outside: its caller left, or the server is about to."""
-        self._runs[(("outcome", "stopped"),)] += 1
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Within this, a run that gives no answer is counted: it fails, or somebody stops it."""
+        try:
+            yield
+        except HermesError:
+            self._runs[(("outcome", "failed"),)] += 1
+            raise
+        except asyncio.CancelledError:
+            self._runs[(("outcome", "stopped"),)] += 1
+            raise
 
     def text(self, runs: int, inside: int) -> str:
         """All figures. `runs` are going on, `inside` requests are being answered."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from hermes.app import Dialogue, Runtime, Terms
-from hermes.errors import HermesError, Interrupted, RequestFault
+from hermes.errors import Interrupted, RequestFault
 from hermes.events import Answer
 from hermes.server.holding import Holding
 from hermes.server.metrics import Metrics
@@ -138,10 +138,8 @@ class PageRuns:
     async def _answer(self, run: PageRun, dialogue: Dialogue) -> Answer:
         self._model_calls.watch(run.session_id, run.log.add)
         try:
-            answer = await dialogue.ask(run.question, run.log.add)
-        except HermesError:
-            self._metrics.failed()
-            raise
+            with self._metrics.counting():
+                answer = await dialogue.ask(run.question, run.log.add)
         finally:
             self._model_calls.leave(run.session_id)
             run.log.close()

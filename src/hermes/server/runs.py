@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 from hermes.agent.send import Emit
 from hermes.errors import HermesError, Interrupted, ModelError
@@ -23,6 +23,7 @@ MOST_WAITING = 8_000_000
 _END_SECONDS = 5.0
 """How long a run that was stopped may take to close what it has open."""
 
+T = TypeVar("T")
 News = Delta | ToolStarted
 Ask = Callable[[Emit], Coroutine[Any, Any, Answer]]
 
@@ -140,10 +141,11 @@ async def _either(work: Coroutine[Any, Any, Any], seconds: float) -> None:
 
 
 class Runs:
-    """The runs that are going on."""
+    """The runs that are going on, and other work that callers wait for."""
 
     def __init__(self) -> None:
         self._running: set[Run] = set()
+        self._working: set[asyncio.Task[Any]] = set()
         self._draining = False
 
     def __len__(self) -> int:
@@ -152,23 +154,36 @@ class Runs:
     def start(self, ask: Ask, seen: Seen) -> Run:
         """Begin a run; raises `Interrupted` where the server is about to stop."""
         if self._draining:
-            raise _leaving()
+            raise leaving()
         run = Run(ask, seen)
         self._running.add(run)
         run.when_done(self._running.discard)
         return run
 
+    def work(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin other work, cancelled where a run would be stopped; raises `Interrupted` likewise."""
+        if self._draining:
+            work.close()
+            raise leaving()
+        task = asyncio.ensure_future(work)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+        return task
+
     async def drain(self, seconds: float) -> None:
         """Begin no more, let those that run come to their end, and after so long stop the rest."""
         self._draining = True
-        ending = [asyncio.ensure_future(run.ended()) for run in self._running]
+        ending = [*(asyncio.ensure_future(run.ended()) for run in self._running), *self._working]
         if not ending:
             return
         await asyncio.wait(ending, timeout=seconds)
         for run in tuple(self._running):
-            run.stop(_leaving())
+            run.stop(leaving())
+        for work in tuple(self._working):
+            work.cancel()
         await asyncio.wait(ending, timeout=_END_SECONDS)
 
 
-def _leaving() -> Interrupted:
+def leaving() -> Interrupted:
+    """Why nothing is begun any more, and what runs is ended."""
     return Interrupted("the server is shutting down", hint="ask again in a moment")

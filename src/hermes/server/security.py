@@ -25,6 +25,9 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 BODY_SECONDS = 30.0
 """How long a caller may take to send a body."""
 
+MOST_OF_STRANGERS = 4_096
+"""Bytes of a body at a path that needs no token: enough for a token."""
+
 _READS = ("GET", "HEAD")
 _THIRTY_DAYS = 30 * 24 * 3600
 
@@ -71,7 +74,8 @@ class Gate:
         try:
             scope["caller"] = self._admit(scope)
             with self._room.enter() if scope["caller"] else nullcontext():
-                body = await self._body(Headers(scope=scope), receive)
+                most = self._max_body if scope["caller"] else min(self._max_body, MOST_OF_STRANGERS)
+                body = await _body(Headers(scope=scope), receive, most)
                 await self._app(scope, once_more({"type": "http.request", "body": body}, receive), send)
         except RequestFault as fault:
             self._refused(fault.code)
@@ -108,31 +112,33 @@ class Gate:
             raise RequestFault("a cookie alone is not enough here", status=403, code="origin_missing")
         return owner
 
-    async def _body(self, headers: Headers, receive: Receive) -> bytes:
-        """The whole body; a longer one than allowed is refused before it is in memory."""
-        told = headers.get("content-length", "0")
-        if not (told.isascii() and told.isdecimal()) or int(told) > self._max_body:
-            raise self._too_large()
-        body = bytearray()
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise RequestFault("the caller left", status=408, code="caller_left")
-                    body += message.get("body", b"")
-                    if len(body) > self._max_body:
-                        raise self._too_large()
-                    if not message.get("more_body"):
-                        return bytes(body)
-        except TimeoutError:
-            raise RequestFault(
-                "the body did not arrive in time", status=408, code="request_timeout"
-            ) from None
 
-    def _too_large(self) -> RequestFault:
-        words = f"the body is longer than {self._max_body} bytes"
-        return RequestFault(words, status=413, code="request_too_large", hint="raise `server.max_body`")
+async def _body(headers: Headers, receive: Receive, most: int) -> bytes:
+    """The whole body; a longer one than allowed is refused before it is in memory."""
+    told = headers.get("content-length", "0")
+    if not (told.isascii() and told.isdecimal()) or int(told) > most:
+        raise _too_large(most)
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise RequestFault("the caller left", status=408, code="caller_left")
+                body += message.get("body", b"")
+                if len(body) > most:
+                    raise _too_large(most)
+                if not message.get("more_body"):
+                    return bytes(body)
+    except TimeoutError:
+        raise RequestFault("the body did not arrive in time", status=408, code="request_timeout") from None
+
+
+def _too_large(most: int) -> RequestFault:
+    hint = "raise `server.max_body`" if most > MOST_OF_STRANGERS else None
+    return RequestFault(
+        f"the body is longer than {most} bytes", status=413, code="request_too_large", hint=hint
+    )
 
 
 def check_host(headers: Headers, allowed: frozenset[str]) -> None:
@@ -153,9 +159,7 @@ def check_origin(headers: Headers) -> None:
     origins = headers.getlist("origin")
     if not origins:
         return
-    origin = urlsplit(origins[0]) if len(origins) == 1 else None
-    same = origin is not None and origin.scheme in ("http", "https") and origin.netloc == headers["host"]
-    if not same:
+    if origins not in ([f"http://{headers['host']}"], [f"https://{headers['host']}"]):
         raise RequestFault("pages of other origins may not ask", status=403, code="origin_not_allowed")
 
 

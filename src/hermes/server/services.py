@@ -1,6 +1,5 @@
 """What a handler may use, made once for the whole server."""
 
-import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from hermes import discover
 from hermes.agent.send import Emit
 from hermes.app import Runtime, Terms
 from hermes.config import Config
-from hermes.errors import HermesError, NotConfigured, RequestFault, UsageError
+from hermes.errors import NotConfigured, RequestFault, UsageError
 from hermes.events import Answer
 from hermes.server.asked import OWN_MODEL, Asked
 from hermes.server.holding import Holding
@@ -21,7 +20,7 @@ from hermes.server.metrics import Metrics
 from hermes.server.page_runs import PageRuns
 from hermes.server.pending import Pending
 from hermes.server.responses.kept import KeptResponses
-from hermes.server.runs import Run, Runs
+from hermes.server.runs import Ask, Run, Runs
 from hermes.server.sources import Seen
 from hermes.server.streams import stopped_when_left
 from hermes.server.tokens import Tokens
@@ -84,6 +83,17 @@ class Services:
         seen = Seen(pages)
         return self.runs.start(lambda emit: self._answer(known, emit, seen), seen)
 
+    def begin(self, ask: Ask) -> Run:
+        """Begin a run of which only the answer is read; it is counted, and ended with the server."""
+
+        async def counted(emit: Emit) -> Answer:
+            with self.metrics.counting():
+                answer = await ask(emit)
+            self.metrics.answered(answer)
+            return answer
+
+        return self.runs.start(counted, Seen())
+
     async def answered(self, request: Request, asked: Asked) -> tuple[Answer, Seen]:
         """The whole answer, and what was seen for it. A caller who leaves ends it."""
         run = self.ask(asked)
@@ -91,7 +101,7 @@ class Services:
             return await run.answer(), run.seen
 
     async def _answer(self, asked: Asked, emit: Emit, seen: Seen) -> Answer:
-        try:
+        with self.metrics.counting():
             await self.check_model(asked.terms.model)
             dialogue = self.runtime.converse(asked.terms)
             answer = await (
@@ -99,12 +109,6 @@ class Services:
                 if asked.results
                 else dialogue.ask(asked.question, emit, asked.images)
             )
-        except HermesError:
-            self.metrics.failed()
-            raise
-        except asyncio.CancelledError:
-            self.metrics.stopped()
-            raise
         self.metrics.answered(answer)
         left = dialogue.terms
         seen.number(left.sources or ())

@@ -11,8 +11,8 @@ from starlette.types import Receive, Scope, Send
 
 from hermes.errors import HermesError, Interrupted
 from hermes.events import Answer
-from hermes.server.faults import error_response
-from hermes.server.runs import News, Run
+from hermes.server.faults import FAILED, error_response
+from hermes.server.runs import News, Run, Runs, leaving
 from hermes.server.sources import Seen
 
 T = TypeVar("T")
@@ -63,12 +63,13 @@ class EventStream(Response):
                 words = self._format.news(batch)
                 if words:
                     await _send(send, words)
-            await _send(send, await self._ending(), more=False)
+            await _send(send, await self._ending(scope), more=False)
 
-    async def _ending(self) -> bytes:
+    async def _ending(self, scope: Scope) -> bytes:
         try:
             return await self._format.end(await self._run.answer(), self._run.seen)
         except HermesError as error:
+            scope[FAILED] = True
             return self._format.failed(error)
 
 
@@ -89,14 +90,16 @@ async def stopped_when_left(run: Run, receive: Receive) -> AsyncIterator[None]:
         await run.ended()
 
 
-async def unless_left(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
-    """What some work gives; it is ended when its caller leaves, and then `Interrupted` is raised."""
-    doing, watching = asyncio.ensure_future(work), asyncio.ensure_future(_left(receive))
+async def unless_left(receive: Receive, runs: Runs, work: Coroutine[Any, Any, T]) -> T:
+    """What some work gives; it ends when its caller or the server leaves, and `Interrupted` is raised."""
+    doing, watching = runs.work(work), asyncio.ensure_future(_left(receive))
     try:
         await asyncio.wait([doing, watching], return_when=asyncio.FIRST_COMPLETED)
         if not doing.done():
             raise Interrupted("the caller left")
-        return await doing
+        if doing.cancelled():
+            raise leaving()
+        return doing.result()
     finally:
         watching.cancel()
         doing.cancel()

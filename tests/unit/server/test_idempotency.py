@@ -112,6 +112,32 @@ async def test_an_answer_is_kept_for_a_while_and_within_bounds(monkeypatch):
     assert (await caller.ask("k" * 300))[0] == 400
 
 
+async def test_a_request_that_takes_long_keeps_no_others_from_being_forgotten(monkeypatch):
+    monkeypatch.setattr(idempotency, "MOST_BYTES", 13)
+    caller = Caller()
+    caller.gate.clear()
+    slow = asyncio.ensure_future(caller.ask("slow"))
+    await asyncio.sleep(0)
+    caller.gate.set()
+    for key in "abc":
+        await caller.ask(key)
+    assert (await caller.ask("c"))[2]
+    assert not (await caller.ask("a"))[2]
+    await slow
+
+
+async def test_a_stream_that_broke_off_is_not_replayed_but_asked_again(tmp_path):
+    async with (
+        ChatSimulator(says("Half an answ", finish=None), says("Whole.", chunks=1)) as model,
+        serving(settings(tmp_path, CUSTOM_BASE_URL=model.base_url)) as server,
+        aiohttp.ClientSession(headers={**server.headers, "idempotency-key": "k1"}) as http,
+    ):
+        url, body = f"{server.url}/v1/chat/completions", {**QUESTION, "stream": True}
+        broken, whole = [await (await http.post(url, json=body)).text() for _ in range(2)]
+    assert '"error"' in broken
+    assert "Whole." in whole
+
+
 async def test_a_stream_is_replayed_byte_for_byte(tmp_path):
     async with ChatSimulator(says("Hello."), says("Never said.")) as model:
         async with serving(settings(tmp_path, CUSTOM_BASE_URL=model.base_url)) as server:

@@ -152,6 +152,18 @@ async def test_old_runs_are_forgotten_and_those_under_way_are_not(stage, monkeyp
     assert runs.get(held.id) is held
 
 
+async def test_runs_are_counted_by_how_they_ended(stage):
+    _, _, runs = stage
+    for question in ("short?", "broken?"):
+        await (await runs.start(question)).run.ended()
+    held = await runs.start("held?")
+    await until(held, "text")
+    await held.stop()
+    figures = runs._metrics.text(0, 0)
+    for outcome in ("done", "failed", "stopped"):
+        assert f'hermes_runs_total{{outcome="{outcome}"}} 1' in figures
+
+
 async def test_a_run_that_fails_says_why_and_ends(stage):
     _, _, runs = stage
     run = await runs.start("broken?")

@@ -1,5 +1,7 @@
 """`hermes serve`: what it refuses before it listens, and what it says."""
 
+import asyncio
+import json
 import socket
 
 import pytest
@@ -49,27 +51,44 @@ def test_a_port_that_is_taken_is_said(home, capsys):
 
 async def test_a_program_can_mount_the_application(home):
     served = create_app(load({"HERMES_HOME": str(home)}), token_file=str(home / "tokens"))
-    mounting = Starlette(routes=[Mount("/hermes", served)])
+    mounting = Starlette(routes=[Mount("/hermes", served)], lifespan=served.lifespan)
     token = (home / "tokens").read_text().strip()
-    assert await _status(mounting, "/hermes/healthz") == 200
-    assert await _status(mounting, "/hermes/v1/models") == 401
-    assert await _status(mounting, "/hermes/v1/models", token) == 200
-    assert await _status(mounting, "/hermes/v1/nothing", token) == 404
+    async with mounting.router.lifespan_context(mounting):
+        assert await _status(mounting, "/hermes/healthz") == 200
+        assert await _status(mounting, "/hermes/v1/models") == 401
+        assert await _status(mounting, "/hermes/v1/models", token) == 200
+        assert await _status(mounting, "/hermes/v1/nothing", token) == 404
+        described = await _body(mounting, "/hermes/openapi.json", token)
+        assert json.loads(described)["servers"] == [{"url": "/hermes"}]
+        asked = b'{"model": "hermes", "messages": [{"role": "user", "content": "What is scout?"}]}'
+        path = "/hermes/v1/chat/completions"
+        assert await _status(mounting, path, token, asked) == 200
+    assert await _status(mounting, path, token, asked) == 503
 
 
-async def _status(app, path, token=""):
-    statuses = []
+async def _status(app, path, token="", body=b""):
+    return (await _said(app, path, token, body))[0]["status"]
+
+
+async def _body(app, path, token):
+    return b"".join(message.get("body", b"") for message in await _said(app, path, token))
+
+
+async def _said(app, path, token, body=b""):
+    said = []
+    asked = iter([{"type": "http.request", "body": body}])
 
     async def receive():
-        return {"type": "http.request", "body": b""}
+        return next(asked, None) or await asyncio.Event().wait()
 
     async def send(message):
-        statuses.append(message.get("status"))
+        said.append(message)
 
     headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {token}".encode())]
-    scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
+    method = "POST" if body else "GET"
+    scope = {"type": "http", "method": method, "path": path, "headers": headers, "query_string": b""}
     await app(scope, receive, send)
-    return statuses[0]
+    return said
 
 
 def test_settings_that_allow_no_answer_are_said_before_anybody_asks(home):

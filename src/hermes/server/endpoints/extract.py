@@ -41,7 +41,7 @@ async def _extract(request: Request, services: Services) -> Response:
     wanted = await read_json(request, ExtractRequest)
     services.runtime.shorten_pages()
     read = services.runtime.services.web.extract(list(wanted.urls), wanted.char_limit)
-    outcome = await unless_left(request.receive, read)
+    outcome = await unless_left(request.receive, services.runs, read)
     return json_response(services.cleaned(extract_payload(outcome)))
 
 

@@ -10,7 +10,7 @@ from hermes.server.services import Services
 
 
 async def _show(request: Request, _services: Services) -> Response:
-    return json_response(describe(request.app.state.endpoints))
+    return json_response(describe(request.app.state.endpoints, request.scope.get("root_path", "")))
 
 
 ENDPOINT = Endpoint(

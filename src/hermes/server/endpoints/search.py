@@ -62,7 +62,7 @@ async def _search(request: Request, services: Services) -> Response:
     except WebError as error:
         raise RequestFault(str(error), hint=error.hint) from None
     search = services.runtime.services.web.search(query, limit, filters)
-    outcome = await unless_left(request.receive, search)
+    outcome = await unless_left(request.receive, services.runs, search)
     return json_response(services.cleaned(search_payload(outcome)))
 
 

@@ -1,36 +1,44 @@
 """The tool `ask`: a question answered by the agent, which searches, reads and cites."""
 
-import asyncio
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple
 
 import anyio
 
 from hermes.app import Runtime, Terms
-from hermes.errors import HermesError
+from hermes.errors import HermesError, Interrupted
 from hermes.events import Answer, Event
 from hermes.protocols import ToolResult, progress
 from hermes.server.mcp import telling
+from hermes.server.runs import Ask, Run
 from hermes.tools.base import Param, as_json, failure, told, tool
 
 
+class Asking(NamedTuple):
+    """Who answers, and how a run begins."""
+
+    runtime: Runtime
+    begin: Callable[[Ask], Run]
+
+
 async def ask(
-    runtime: Runtime,
+    asking: Asking,
     question: Annotated[str, Param("What to find out, as a whole question in plain words.")],
     model: Annotated[
         str | None, Param("Who answers, as PROVIDER/MODEL; what the settings say if not given.")
     ] = None,
 ) -> ToolResult:
     """Answer a question from the web, with citations: search, read the best pages, and quote them."""
-    # A task of its own: a client that cancels does so again and again, and what was said is still kept.
-    run = asyncio.ensure_future(_answer(runtime, question, model or ""))
+    run = asking.begin(lambda _emit: _answer(asking.runtime, question, model or ""))
     try:
-        answer = await asyncio.shield(run)
+        answer = await run.answer()
     except HermesError as error:
         return failure(told(error))
     finally:
-        run.cancel()
+        run.stop(Interrupted("the client left"))
+        # A client that cancels does so again and again, and what was said is still kept.
         with anyio.CancelScope(shield=True):
-            await asyncio.wait([run])
+            await run.ended()
     return ToolResult(text=as_json(payload(answer)), is_error=not answer.complete, trusted=False)
 
 

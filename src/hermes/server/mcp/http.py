@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from hermes import discover
 from hermes.errors import RequestFault
 from hermes.server.faults import error_response
+from hermes.server.mcp.ask import Asking
 from hermes.server.services import Services
 
 PACKAGE = "mcp"
@@ -41,7 +42,7 @@ class Late:
     async def _hold(self, ready: asyncio.Future[Any]) -> None:
         try:
             sdk = await asyncio.to_thread(discover.module, "hermes.server.mcp.sessions")
-            async with sdk.running(self._services.runtime) as app:
+            async with sdk.running(Asking(self._services.runtime, self._services.begin)) as app:
                 ready.set_result(app)
                 await self._leave.wait()
         finally:

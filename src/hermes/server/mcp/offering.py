@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hermes.app import Runtime
 from hermes.errors import HermesError
 from hermes.protocols import Effect, ToolResult, ToolSpec
 from hermes.server.mcp.ask import TOOL as ASK
+from hermes.server.mcp.ask import Asking
 from hermes.tools.base import failure, told
 from hermes.tools.toolbox import Toolbox, select
 
@@ -16,10 +16,10 @@ TOOLSETS = ("web", "x_search")
 class Offering:
     """The tools of one runtime. Nobody can be asked for consent here."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
-        self._tools = Toolbox(select(TOOLSETS), runtime.services)
-        self._ask = Toolbox([ASK], runtime)
+    def __init__(self, asking: Asking) -> None:
+        self._runtime = asking.runtime
+        self._tools = Toolbox(select(TOOLSETS), asking.runtime.services)
+        self._ask = Toolbox([ASK], asking)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """The tools that can be used now, with the schemas that a model is told."""

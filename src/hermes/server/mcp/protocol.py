@@ -13,9 +13,9 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 
 from hermes import __version__
-from hermes.app import Runtime
 from hermes.errors import DocumentError
 from hermes.protocols import ToolResult, progress
+from hermes.server.mcp.ask import Asking
 from hermes.server.mcp.offering import Offering
 from hermes.server.mcp.pages import AT_ONCE, Pages
 
@@ -37,9 +37,9 @@ Context = ServerRequestContext[Any]
 Paged = types.PaginatedRequestParams | None
 
 
-def server(runtime: Runtime) -> Server[Any]:
+def server(asking: Asking) -> Server[Any]:
     """An MCP server over a runtime, for any transport."""
-    spoken = _Spoken(runtime)
+    spoken = _Spoken(asking)
     return Server(
         "hermes",
         version=__version__,
@@ -55,10 +55,10 @@ def server(runtime: Runtime) -> Server[Any]:
 class _Spoken:
     """The handlers. No secret leaves them, whatever a page or an error says."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._offering = Offering(runtime)
-        self._pages = Pages(runtime)
-        self._redact: Callable[[str], str] = runtime.services.redact
+    def __init__(self, asking: Asking) -> None:
+        self._offering = Offering(asking)
+        self._pages = Pages(asking.runtime)
+        self._redact: Callable[[str], str] = asking.runtime.services.redact
 
     async def list_tools(self, _context: Context, _params: Paged) -> types.ListToolsResult:
         tools = [

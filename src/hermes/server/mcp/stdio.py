@@ -11,7 +11,10 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from hermes.app import Runtime
+from hermes.server.mcp.ask import Asking
 from hermes.server.mcp.protocol import server
+from hermes.server.runs import Runs
+from hermes.server.sources import Seen
 from hermes.threads import in_thread
 
 LONGEST_LINE = 16 << 20
@@ -23,7 +26,8 @@ async def serve(runtime: Runtime, reading: int, writing: int) -> None:
     """Answer what comes in until it ends, or until nobody reads the answers."""
     heard, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, said = anyio.create_memory_object_stream[SessionMessage](0)
-    spoken = server(runtime)
+    runs = Runs()
+    spoken = server(Asking(runtime, lambda ask: runs.start(ask, Seen())))
     async with heard, incoming, outgoing, said, anyio.create_task_group() as pumps:
         pumps.start_soon(_hear, reading, heard)
         pumps.start_soon(_say, writing, said, heard)
