@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
-_LAST_CUT = re.compile(r"(?s).*[ \n\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]")
-"""Up to the last letter that no key holds: a blank, or a letter of Chinese, Japanese or Korean."""
+_UNSPACED = r"(?s).*[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]"
+"""Up to the last letter of Chinese, Japanese or Korean, which no key holds; compiled where there are any."""
 _LONGEST = 8_192
 _LONGEST_KEY = 1_024
 
@@ -21,9 +21,9 @@ class Held:
 
     def add(self, delta: str) -> str:
         """What can be shown now."""
-        cut = _LAST_CUT.match(delta)
+        cut = _last_cut(delta)
         if cut:
-            ready, self._text = self._text + cut[0], delta[cut.end() :]
+            ready, self._text = self._text + delta[:cut], delta[cut:]
             return self._redact(ready)
         self._text += delta
         if len(self._text) < _LONGEST:
@@ -36,3 +36,10 @@ class Held:
         """All that is left, for when no more comes."""
         ready, self._text = self._text, ""
         return self._redact(ready)
+
+
+def _last_cut(text: str) -> int:
+    """The place after the last letter that no key holds; 0 where there is none."""
+    blank = max(text.rfind(" "), text.rfind("\n")) + 1
+    unspaced = None if text.isascii() else re.match(_UNSPACED, text)
+    return max(blank, unspaced.end()) if unspaced else blank

@@ -5,6 +5,7 @@ stdout carries the answer alone; everything else goes to stderr. Exit codes: 0 d
 """
 
 import errno
+import gc
 import os
 import re
 import signal
@@ -55,6 +56,7 @@ class Commands(click.Group):
             return None  # to complete a line no plugin is run
         else:
             command = discover.module("hermes.cli._plugin_commands").find(cmd_name, ctx.ensure_object(Border))
+        gc.freeze()  # what was loaded stays, so nothing is looked for in it
         signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on there is something to keep
         return command
 
