@@ -19,10 +19,9 @@ from hermes.cli._settings import read_settings
 from hermes.cli._table import Column, Table, show_table
 from hermes.errors import NotConfigured, UsageError
 from hermes.server import tokens
+from hermes.server.hosts import LOOPBACK
 from hermes.tools.mcp import telling
 from hermes.tools.mcp.servers import Server
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Row(msgspec.Struct, frozen=True):

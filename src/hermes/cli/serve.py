@@ -12,12 +12,11 @@ from hermes.cli._settings import read_settings
 from hermes.config import Config
 from hermes.errors import HermesError, NotConfigured, UsageError
 from hermes.server import tokens
+from hermes.server.hosts import LOOPBACK
 
 if TYPE_CHECKING:
     from hermes.server.running import Listening
     from hermes.server.services import Services
-
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command()
@@ -38,7 +37,7 @@ def command(host: str, port: int, token_file: str, hosts: tuple[str, ...]) -> in
     if not (discover.is_installed("starlette") and discover.is_installed("uvicorn")):
         raise NotConfigured("the server is not installed", hint='run `pip install "hermes[server]"`')
     config = read_settings({"server.allow_hosts": list(hosts) or None})
-    if host not in _LOOPBACK:
+    if host not in LOOPBACK:
         _warn_of_others(host, config)
     running = discover.module("hermes.server.running")
     with running.bind(host, port) as listening:

@@ -10,7 +10,7 @@ runs        questions on their way, apart from who reads; `streams` is how one i
 sources     the pages that a run has seen; `sonar` is how a caller narrows them
 pending     turns that wait for the caller to run a tool
 security    the gate: host, origin, token, rate, concurrency, body; in this order, before any handler
-tokens      who may come in
+tokens      who may come in; `hosts` is what this machine calls itself
 limits      how often, and how many at once
 idempotency the same request twice is done once
 faults      errors as answers

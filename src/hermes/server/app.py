@@ -17,10 +17,11 @@ from hermes.errors import HermesError, RequestFault
 from hermes.server import tokens as token_file
 from hermes.server.endpoint import Endpoint, Handler
 from hermes.server.faults import error_response
+from hermes.server.hosts import LOOPBACK
 from hermes.server.idempotency import Idempotent
 from hermes.server.limits import RateLimit
 from hermes.server.metrics import PATH, Measured
-from hermes.server.security import LOOPBACK, Gate
+from hermes.server.security import Gate
 from hermes.server.services import Services
 
 PACKAGE = "hermes.server.endpoints"

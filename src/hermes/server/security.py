@@ -21,7 +21,6 @@ from hermes.server.limits import RateLimit, Room
 from hermes.server.reading import once_more
 from hermes.server.tokens import COOKIE, Tokens
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 BODY_SECONDS = 30.0
 """How long a caller may take to send a body."""
 

@@ -16,8 +16,7 @@ from hermes.errors import HermesError, UsageError, WebError
 from hermes.protocols import Compressor, Document, Query, SearchRow, WebBackend
 from hermes.tools.web.addresses import Blocked, Gate, Refusal, matched, same, spelled, split
 from hermes.tools.web.budget import PageArchive, fit, without_embedded_images
-from hermes.tools.web.filters import fit as fit_filters
-from hermes.tools.web.filters import judged
+from hermes.tools.web.filters import ask, judged
 from hermes.tools.web.rows import judged_rows
 
 DEFAULT_LIMIT = 5
@@ -126,12 +125,11 @@ class WebKernel:
 
     async def _found(self, wanted: Query) -> SearchOutcome:
         backend = self._search()
-        fitted, lost = fit_filters(wanted, backend, self._today)
-        found = await backend.search(fitted)
+        found = await ask(backend, wanted, self._today)
         good, dropped, repeated = judged_rows(found.rows, backend.schemes, wanted)
         if self._strict and dropped:
             raise WebError(f"Invalid web search result: {dropped[0]}")
-        notes = (*lost, *found.notes, *_repetitions(repeated))
+        notes = (*found.notes, *_repetitions(repeated))
         if self._reorder is not None and len(good) > 1:
             good, more = await self._reorder(wanted, good)
             notes += more
