@@ -191,6 +191,64 @@ def test_a_shell_that_asks_for_scripts_has_no_text_of_its_own():
     assert page.notes == ("scripts fill this page; its text is not in the HTML",)
 
 
+def test_a_shell_whose_place_for_scripts_is_empty_has_no_content():
+    page = read_html("<div id=root></div><p>We use cookies to make this site better.</p><script></script>")
+    assert page.markdown == ""
+    assert page.notes == ("scripts fill this page; its text is not in the HTML",)
+
+
+def test_short_text_that_a_script_was_sent_with_is_kept():
+    page = read_html("<div id=root><h1>Opening hours</h1><p>Nine to five.</p></div><script></script>")
+    assert "Nine to five." in page.markdown
+
+
+_SAID = "<p>A sentence that stands on the page, whatever the page is, and goes on for a while.</p>"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "404 Not Found",
+        "Error 404 (Not Found)!!1",
+        "Page not found | Acme",
+        "Oops! That page can\u2019t be found. - Blog",
+        "Sorry, we couldn't find that page",
+        "The page you were looking for doesn't exist (404)",
+        "ERROR: The request could not be satisfied",
+        "502 Bad Gateway",
+        "Just a moment...",
+        "Access Denied",
+        "Attention Required! | Cloudflare",
+        "Verifying you are human. This may take a few seconds.",
+        "Robot or human?",
+    ],
+)
+def test_an_error_or_a_wall_is_no_content_and_its_note_says_what_it_says(title):
+    page = read_html(f"<title>{title}</title><h1>{title}</h1>{_SAID}")
+    assert page.markdown == ""
+    assert [note for note in page.notes if note.startswith("this looks like") and title in note]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "404 page not found after migrating to nginx - Forum",
+        "How to fix a 404 error",
+        "Security check: what to expect at the airport",
+        "Access denied: the story of a hacker",
+        "The missing article",
+        "Found objects",
+    ],
+)
+def test_a_page_about_errors_and_walls_keeps_its_text(title):
+    assert "A sentence that stands" in read_html(f"<title>{title}</title><h1>{title}</h1>{_SAID}").markdown
+
+
+def test_a_manual_page_about_an_error_keeps_its_text():
+    page = read_html(f"<title>404 Not Found - HTTP</title><h1>404 Not Found</h1>{_SAID * 6}")
+    assert "A sentence that stands" in page.markdown
+
+
 def test_what_is_known_about_the_page():
     page = read_html(
         """<html lang=en-GB><head><title> The

@@ -16,7 +16,7 @@ from hermes.tools.web.reader.features import KINDS, columns
 from hermes.tools.web.reader.markdown import render
 from hermes.tools.web.reader.metadata import Head, clean, metadata, resolver, title
 from hermes.tools.web.reader.model import model
-from hermes.tools.web.reader.notes import asks_for_scripts, error_note, shell_note
+from hermes.tools.web.reader.notes import asks_for_scripts, instead, is_mount, shell_note
 from hermes.tools.web.reader.signs import signs
 from hermes.tools.web.reader.tame import tame
 
@@ -196,17 +196,21 @@ def _notes(found: Cut, choice: _Choice, page_title: str, html: str) -> tuple[str
     """What to say about the page; changes the choice where the page has nothing but its frame."""
     words = sum(count for count, is_kept in zip(found.words, choice.kept, strict=True) if is_kept)
     opening = next((text for text, is_kept in zip(found.texts, choice.kept, strict=True) if is_kept), "")
-    notes = [error_note(page_title, opening[:200], words), shell_note(words, sum(found.words), html)]
-    if notes[1] is not None:
+    other = instead(page_title, opening[:200], words)
+    shell = shell_note(words, sum(found.words), html)
+    if (other is not None and other.is_all) or (shell is not None and is_mount(html)):
+        choice.kept = [False] * len(choice.kept)
+    elif shell is not None:
         choice.kept = [
             is_kept and not asks_for_scripts(text)
             for text, is_kept in zip(found.texts, choice.kept, strict=True)
         ]
+    notes = [other.note if other is not None else None, shell]
     if not any(choice.kept):
         choice.route = "empty"
     if choice.route == "long":
         notes.append(f"the page has more than {MAX_RUNS} pieces; it was read without judging its parts")
-    if not words and notes[1] is None and any(found.texts):
+    if not words and shell is None and any(found.texts):
         choice.route, choice.kept = "whole", [bool(text) for text in found.texts]
         notes.append("no main text was found; the whole page is given")
     return tuple(note for note in notes if note)
