@@ -69,8 +69,9 @@ def test_names_and_words_are_taken_apart():
 def test_the_threshold_follows_the_expected_match():
     assert expected([10, 10], [1.0, 0.0]) == pytest.approx(1.0)
     assert expected([], []) == 0.0
-    assert threshold(1.0) == 0.5
-    assert threshold(0.1) == 0.2
+    assert threshold(1.0) == 0.6
+    assert threshold(0.8) == pytest.approx(0.48)
+    assert threshold(0.1) == 0.15
 
 
 def test_the_reader_can_be_sent_to_a_worker():

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from hermes.tools.web.reader.cut import Cut, Element
 
-LEAST, MOST = 0.2, 0.5
-CAUTION = 0.03
+LEAST, MOST = 0.15, 0.6
+SLOPE, START = 0.8, -0.16
 
 _WHOLE = {"table": 0.4, "tr": 0.34, "ul": 0.5, "ol": 0.5, "dl": 0.5}
 """Structures that are kept whole when at least this share of their words is kept."""
@@ -35,8 +35,12 @@ def expected(words: Sequence[int], odds: Sequence[float]) -> float:
 
 
 def threshold(best: float) -> float:
-    """The probability from which keeping a run raises the expected F1: half of the best one."""
-    return min(MOST, max(LEAST, best / 2 + CAUTION))
+    """The probability from which a run is kept, by the best F1 to be expected.
+
+    If runs were wanted or not each on its own, half of that F1 would be right. Runs of one part go together:
+    a page that is clear should not take a doubtful part, and one that is doubtful all over should not lose one.
+    """
+    return min(MOST, max(LEAST, SLOPE * best + START))
 
 
 def close(cut: Cut, kept: list[bool]) -> None:
