@@ -40,6 +40,22 @@ async def test_the_reading_of_a_page_is_explained(hermes):
     assert (refused.code, "this machine itself" in refused.err) == (1, True)
 
 
+async def test_files_are_read_as_pages_are(hermes, tmp_path):
+    file = tmp_path / "pears.html"
+    file.write_bytes(PAGE)
+    (tmp_path / "picture.html").write_bytes(b"\x89PNG" + bytes(50))
+    places = (str(file), "/no/such.html", "hermes://docs/index.md", str(tmp_path / "picture.html"))
+    outcome = await hermes("extract", *places, "--json")
+    page, missing, manual, picture = outcome.json()["results"]
+    assert (page["title"], page["error"]) == ("Pears", None)
+    assert "planted by" in page["content"]
+    assert missing["error"] == "this is not an address, and no file that is there"
+    assert manual["content"].startswith("# The manual")
+    assert picture["error"] == "the file is binary data, not text"
+    alone = await hermes("extract", str(file))
+    assert (alone.code, alone.out.startswith("# Pears")) == (0, True)
+
+
 async def test_local_documents_and_pages_are_read_side_by_side(hermes):
     async with ScriptedServer(site) as server:
         urls = ("hermes://docs/concepts/scout.md", f"{server.url}/page")

@@ -268,6 +268,8 @@ def _is_readable(url: str, schemes: Sequence[str]) -> bool:
 
 
 def _unreadable(url: str, backend: WebBackend) -> str:
+    if url.startswith(("/", ".", "~")):
+        return "this is not an address, and no file that is there"
     if "://" not in url and ":" not in url.partition("/")[0]:
         return f"the address has no scheme: write it as `https://{url}`"
     kinds = ", ".join(f"`{scheme}:`" for scheme in backend.schemes)

@@ -44,7 +44,7 @@ def _said(message: str, error: HermesError) -> str:
 def _with_notes(fetched: Fetched, page: Page) -> str:
     """The text, and what a reader should know of how it came about."""
     notes = (f"[note: {note}]" for note in (*fetched.notes, *page.notes))
-    return "\n\n".join((page.markdown, *notes))
+    return "\n\n".join((page.markdown, *notes)).lstrip("\n")
 
 
 BACKEND = Backend(

@@ -38,7 +38,7 @@ def threshold(best: float) -> float:
     """The probability from which a run is kept, by the best F1 to be expected.
 
     If runs were wanted or not each on its own, half of that F1 would be right. Runs of one part go together:
-    a page that is clear should not take a doubtful part, and one that is doubtful all over should not lose one.
+    a clear page should not take a doubtful part, and a page that is doubtful all over should not lose one.
     """
     return min(MOST, max(LEAST, SLOPE * best + START))
 
