@@ -1,7 +1,8 @@
 """What a search gave, judged row by row: what holds, what does not and why, and what is there twice."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 from hermes.protocols import Query, SearchRow
 from hermes.tools.web.addresses import canonical, split
@@ -11,7 +12,6 @@ LONGEST_TITLE = 500
 LONGEST_TEXT = 20_000
 """Characters of a description: more is a page in disguise, and pages are read with their own budget."""
 
-_WEB = frozenset({"http", "https"})
 _PLAIN = r"https?://(?:www\.)?([a-z0-9.-]+)/"
 
 
@@ -19,15 +19,17 @@ def judged_rows(
     rows: Sequence[SearchRow], schemes: Sequence[str], query: Query
 ) -> tuple[list[SearchRow], list[str], int]:
     """The rows that hold, why others do not, and how many were a page that another row had."""
+    is_open = not query.include_domains and not query.exclude_domains
+    is_open = is_open and "http" in schemes and "https" in schemes
+    # Most addresses are plain and of a host each, and taking them apart costs more than all else.
+    if is_open and _have_plain_hosts(rows):
+        return _with_texts(rows), [], 0
     good: list[SearchRow] = []
     dropped: list[str] = []
     pages: dict[str, set[str] | str] = {}
-    repeated = 0
-    is_open = not query.include_domains and not query.exclude_domains and {*schemes} >= _WEB
     plain = re.compile(_PLAIN).match
     for row in rows:
-        url, title, text = row.url, row.title, row.description
-        # Most addresses are plain, and taking one apart costs more than all else that is done with a row.
+        url = row.url
         if is_open and isinstance(url, str) and (found := plain(url)) is not None:
             host = found[1]
         else:
@@ -38,13 +40,39 @@ def judged_rows(
         if host not in pages:
             pages[host] = url
         elif _is_again(host, url, pages):
-            repeated += 1
             continue
-        is_text = isinstance(title, str) and isinstance(text, str) and isinstance(row.date, str)
-        if not is_text or len(title) > LONGEST_TITLE or len(text) > LONGEST_TEXT:
-            row = _clipped(row)  # noqa: PLW2901 - it is the same row
         good.append(row)
-    return good, dropped, repeated
+    return _with_texts(good), dropped, len(rows) - len(good) - len(dropped)
+
+
+def _have_plain_hosts(rows: Sequence[SearchRow]) -> bool:
+    """Whether every row has a plain address, and each another host: then none is the page of another."""
+    try:
+        lines = "\n".join([row.url for row in rows])
+    except TypeError:  # one of them is no text
+        return False
+    hosts = _plain_hosts()(lines)
+    return len(rows) == len({*hosts}) == lines.count("\n") + 1
+
+
+@cache
+def _plain_hosts() -> Callable[[str], list[str]]:
+    """Gives the host of every line that is a plain address."""
+    return re.compile(f"(?m)^{_PLAIN}").findall
+
+
+def _with_texts(rows: Iterable[SearchRow]) -> list[SearchRow]:
+    """The rows with texts, where a backend may have put anything, and no longer than they may be."""
+    return [
+        row
+        if isinstance(row.title, str)
+        and isinstance(row.description, str)
+        and isinstance(row.date, str)
+        and len(row.title) <= LONGEST_TITLE
+        and len(row.description) <= LONGEST_TEXT
+        else _clipped(row)
+        for row in rows
+    ]
 
 
 def _is_again(host: str, url: str, pages: dict[str, set[str] | str]) -> bool:
@@ -77,7 +105,6 @@ def _host(url: object, schemes: Sequence[str], query: Query) -> tuple[str, str]:
 
 
 def _clipped(row: SearchRow) -> SearchRow:
-    """The row with texts, where a backend may have put anything, and no longer than they may be."""
     return SearchRow(
         _cut(row.title, LONGEST_TITLE),
         row.url,
