@@ -92,20 +92,21 @@ class HttpBackend:
             request = msgspec.structs.replace(request, deadlines=self._backend.deadlines)
         if "@" in request.url:
             request = self._with_login(request)
-        began = time.monotonic()
+        watch, began = self._services.watch, time.monotonic()
         outcome = "cancelled"
         try:
             async with self._services.wire().open(request, _may_wait) as reply:
                 body = await reply.read()
-            outcome = f"{reply.status}, {len(body)} bytes"
+            if watch is not None:
+                outcome = f"{reply.status}, {len(body)} bytes"
             return self._decoded(body, decode)
         except NetError as error:
             failure = self._told(self._failure(error))
             outcome = str(failure)
             raise failure from error
         finally:
-            if self._services.watch is not None:
-                self._services.watch(self._sent(request, time.monotonic() - began, outcome))
+            if watch is not None:
+                watch(self._sent(request, time.monotonic() - began, outcome))
 
     def _with_login(self, request: HttpRequest) -> HttpRequest:
         """The request with the user name and password of its address in a header, where those belong."""

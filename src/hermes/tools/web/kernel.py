@@ -27,8 +27,8 @@ COMPRESS_FLOOR = 5_000
 ANSWER_TITLE = "Search Answer"
 _NUMERIC = (int, float, str)
 
-Log = Callable[[str, Callable[[], dict[str, Any]]], None]
-"""Told of every call: the tool, and what gives the entry, which is only made where it is kept."""
+Log = Callable[[str, dict[str, Any]], None]
+"""Told of every call: the tool, and what there is to know of it."""
 
 Reorder = Callable[[Query, Sequence[SearchRow]], Awaitable[tuple[list[SearchRow], tuple[str, ...]]]]
 """Gives the rows in another order, with what is to be known of it."""
@@ -76,7 +76,7 @@ class WebKernel:
 
     `gate` judges addresses before and after a backend has seen them. `compressor` makes pages from
     `compress_floor` characters on shorter. `reorder` changes the order of the backend. `log` is told of
-    every call.
+    every call, where there is one.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class WebKernel:
         reorder: Reorder | None = None,
         strict: bool = False,
         today: Callable[[], dt.date] = today,
-        log: Log = lambda _tool, _entry: None,
+        log: Log | None = None,
     ) -> None:
         self._search = search_backend
         self._extract = extract_backend
@@ -112,15 +112,15 @@ class WebKernel:
         """Search; `filters` are the fields of `Query` that narrow it."""
         most = clamp_limit(limit)
         try:
-            outcome = await self._found(_query(query, most, filters or {}))
+            outcome = await self._found(_query(query, most, filters))
         except HermesError as error:
-            failure = {"error": str(error), "results_count": 0}
-            self._log("web_search", lambda: {"parameters": {"query": query, "limit": most}, **failure})
+            if self._log is not None:
+                failure = {"error": str(error), "results_count": 0}
+                self._log("web_search", {"parameters": {"query": query, "limit": most}, **failure})
             raise
-        self._log(
-            "web_search",
-            lambda: {"parameters": {"query": query, "limit": most}, **_search_figures(outcome)},
-        )
+        if self._log is not None:
+            figures = _search_figures(outcome)
+            self._log("web_search", {"parameters": {"query": query, "limit": most}, **figures})
         return outcome
 
     async def _found(self, wanted: Query) -> SearchOutcome:
@@ -129,7 +129,7 @@ class WebKernel:
         good, dropped, repeated = judged_rows(found.rows, backend.schemes, wanted)
         if self._strict and dropped:
             raise WebError(f"Invalid web search result: {dropped[0]}")
-        notes = (*found.notes, *_repetitions(repeated))
+        notes = (*found.notes, *_repetitions(repeated)) if repeated else found.notes
         if self._reorder is not None and len(good) > 1:
             good, more = await self._reorder(wanted, good)
             notes += more
@@ -158,11 +158,13 @@ class WebKernel:
             documents, served_by = await self._read(wanted)
             short = await self._shortened(documents)
         except HermesError as error:
-            failure = {"parameters": asked, "error": str(error), "pages_extracted": 0}
-            self._log("web_extract", lambda: failure)
+            if self._log is not None:
+                failure = {"error": str(error), "pages_extracted": 0}
+                self._log("web_extract", {"parameters": asked, **failure})
             raise
         pages = tuple(self._page(each, documents, short, budget) for each in wanted)
-        self._log("web_extract", lambda: {"parameters": asked, **_figures(pages, documents, short)})
+        if self._log is not None:
+            self._log("web_extract", {"parameters": asked, **_figures(pages, documents, short)})
         return ExtractOutcome(pages=pages, served_by=served_by)
 
     def _wanted(self, item: object, index: int) -> Wanted:
@@ -217,11 +219,11 @@ class WebKernel:
         return ReadPage(url=url, title=document.title, content=content, error=None, final_url=final)
 
 
-def _query(words: object, limit: int, filters: Mapping[str, object]) -> Query:
+def _query(words: object, limit: int, filters: Mapping[str, object] | None) -> Query:
     text = words.strip() if isinstance(words, str) else ""
     if not text:
         raise UsageError("the search query is empty", hint="say what to look for")
-    return judged(text, limit, filters)
+    return judged(text, limit, filters) if filters else Query(text=text, limit=limit)
 
 
 def clamp_limit(limit: object) -> int:
@@ -275,8 +277,6 @@ def _unreadable(url: str, backend: WebBackend) -> str:
 
 
 def _repetitions(count: int) -> tuple[str, ...]:
-    if not count:
-        return ()
     return (f"{count} {'row was' if count == 1 else 'rows were'} left out: the page of another row",)
 
 
