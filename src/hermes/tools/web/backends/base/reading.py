@@ -80,9 +80,26 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
 
     def rows(self, value: Any) -> tuple[SearchRow, ...]:
         """The rows of a list, in its order; what is no list has none."""
-        if isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
-            return self._typed_rows(value)
-        given = items(value)
+        if not isinstance(value, list) or not value or not isinstance(value[0], msgspec.Struct):
+            return self._untyped_rows(items(value))
+        try:
+            found = [
+                SearchRow(
+                    row.title.strip(),
+                    row.url.strip(),
+                    (" ".join(said) if isinstance(said := row.description, list) else said).strip(),
+                    row.date.strip(),
+                    row.score,
+                )
+                for row in value
+            ]
+        except AttributeError:  # something is missing in one
+            found = list(map(_tolerant_row, value))
+        if not self.others:
+            return tuple(found)
+        return tuple(map(self._completed, found, (partial(getattr, row) for row in value)))
+
+    def _untyped_rows(self, given: Sequence[Mapping[str, Any]]) -> tuple[SearchRow, ...]:
         title, url, description, date, score = self.title, self.url, self.description, self.date, self.score
         found = [
             SearchRow(
@@ -97,21 +114,6 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
         if not self.others:
             return tuple(found)
         return tuple([self._completed(row, item.get) for row, item in zip(found, given, strict=True)])
-
-    def _typed_rows(self, given: Sequence[Any]) -> tuple[SearchRow, ...]:
-        found = [
-            SearchRow(
-                (row.title or "").strip(),
-                (row.url or "").strip(),
-                (" ".join(said) if isinstance(said := row.description, list) else said or "").strip(),
-                (row.date or "").strip(),
-                row.score,
-            )
-            for row in given
-        ]
-        if not self.others:
-            return tuple(found)
-        return tuple(map(self._completed, found, (partial(getattr, row) for row in given)))
 
     def _completed(self, row: SearchRow, look: Callable[[str], Any]) -> SearchRow:
         missing = [column for column in self.others if not getattr(row, column)]
@@ -133,6 +135,10 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
             beside = dict.fromkeys(self.beside, Any) if depth == len(self.at) else {}
             reply = _object({key: reply, **beside})
         return reply
+
+
+def _tolerant_row(row: Any) -> SearchRow:
+    return SearchRow(text(row.title), text(row.url), prose(row.description), text(row.date), row.score)
 
 
 def _object(parts: dict[str, Any]) -> Any:
