@@ -21,7 +21,7 @@ from hermes.errors import (
 )
 from hermes.events import RetryWaiting
 from hermes.protocols import Deadlines, Document, Found, HttpRequest, Query
-from hermes.tools.web.backends.base import Backend, Sent, Services, Site
+from hermes.tools.web.backends.base import SEARCHES_WITHIN, Backend, Sent, Services, Site
 from hermes.tools.web.options import site_of
 from hermes.transports.base.told import Failure, Told, read_told
 
@@ -33,7 +33,7 @@ _SPENT = frozenset({402, 429, 432, 433})
 _SERVER_ERROR = 500
 _TIMED_OUT = 408
 _REPLIES = (dict, list)
-_UNSET = Deadlines()
+_UNSET = (Deadlines(), SEARCHES_WITHIN)
 
 
 class HttpBackend:
@@ -46,6 +46,7 @@ class HttpBackend:
         self._backend = backend
         self._site = site
         self._services = services
+        self._wire = services.wire()
         columns = backend.columns
         self._read_reply = msgspec.json.Decoder(columns.reply()).decode if columns else msgspec.json.decode
 
@@ -88,16 +89,17 @@ class HttpBackend:
             return [Document(url=url, error=told, elsewhere=down) for url in urls]
 
     async def _exchange(self, request: HttpRequest, decode: Callable[[bytes], Any]) -> Any:
-        if request.deadlines == _UNSET:
-            request = msgspec.structs.replace(request, deadlines=self._backend.deadlines)
+        deadlines = self._backend.deadlines
+        if request.deadlines is not deadlines and request.deadlines in _UNSET:
+            request = msgspec.structs.replace(request, deadlines=deadlines)
         if "@" in request.url:
             request = self._with_login(request)
-        watch, began = self._services.watch, time.monotonic()
+        sent, began = self._services.sent, time.monotonic()
         outcome = "cancelled"
         try:
-            async with self._services.wire().open(request, _may_wait) as reply:
+            async with self._wire.open(request, _may_wait) as reply:
                 body = await reply.read()
-            if watch is not None:
+            if sent is not None:
                 outcome = f"{reply.status}, {len(body)} bytes"
             return self._decoded(body, decode)
         except NetError as error:
@@ -105,8 +107,8 @@ class HttpBackend:
             outcome = str(failure)
             raise failure from error
         finally:
-            if watch is not None:
-                watch(self._sent(request, time.monotonic() - began, outcome))
+            if sent is not None:
+                sent.append(self._sent(request, time.monotonic() - began, outcome))
 
     def _with_login(self, request: HttpRequest) -> HttpRequest:
         """The request with the user name and password of its address in a header, where those belong."""

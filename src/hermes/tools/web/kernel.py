@@ -6,7 +6,7 @@ asked, whatever order the backend answered in.
 """
 
 import datetime as dt
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -106,24 +106,18 @@ class WebKernel:
         self._today = today
         self._log = log
 
-    async def search(
+    def search(
         self, query: object, limit: object = DEFAULT_LIMIT, filters: Mapping[str, object] | None = None
-    ) -> SearchOutcome:
+    ) -> Coroutine[Any, Any, SearchOutcome]:
         """Search; `filters` are the fields of `Query` that narrow it."""
         most = clamp_limit(limit)
-        try:
-            outcome = await self._found(_query(query, most, filters))
-        except HermesError as error:
-            if self._log is not None:
-                failure = {"error": str(error), "results_count": 0}
-                self._log("web_search", {"parameters": {"query": query, "limit": most}, **failure})
-            raise
-        if self._log is not None:
-            figures = _search_figures(outcome)
-            self._log("web_search", {"parameters": {"query": query, "limit": most}, **figures})
-        return outcome
+        search = self._found(query, most, filters)
+        return search if self._log is None else _logged(search, self._log, {"query": query, "limit": most})
 
-    async def _found(self, wanted: Query) -> SearchOutcome:
+    async def _found(
+        self, query: object, limit: int, filters: Mapping[str, object] | None
+    ) -> SearchOutcome:
+        wanted = _query(query, limit, filters)
         backend = self._search()
         found = await ask(backend, wanted, self._today)
         good, dropped, repeated = judged_rows(found.rows, backend.schemes, wanted)
@@ -136,7 +130,7 @@ class WebKernel:
         if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
-            rows=tuple(good[: wanted.limit]),
+            rows=tuple(good[:limit]),
             served_by=found.served_by or backend.name,
             dropped=tuple(dropped),
             notes=notes,
@@ -228,21 +222,22 @@ def _query(words: object, limit: int, filters: Mapping[str, object] | None) -> Q
 
 def clamp_limit(limit: object) -> int:
     """A result count between 1 and 100; what is no number means the default."""
-    return min(max(_whole(limit, DEFAULT_LIMIT), 1), MOST_RESULTS)
+    return _between(1, limit, MOST_RESULTS, DEFAULT_LIMIT)
 
 
 def clamp_budget(limit: object) -> int:
     """A character budget between 2,000 and 500,000; what is no number means the default."""
-    return min(max(_whole(limit, DEFAULT_BUDGET), 2_000), 500_000)
+    return _between(2_000, limit, 500_000, DEFAULT_BUDGET)
 
 
-def _whole(value: object, default: int) -> int:
+def _between(least: int, value: object, most: int, default: int) -> int:
     if not isinstance(value, _NUMERIC):
         return default
     try:
-        return int(value)
+        whole = int(value)
     except (ValueError, OverflowError):
         return default
+    return least if whole < least else most if whole > most else whole
 
 
 def _sound(documents: Sequence[Document]) -> list[Document]:
@@ -278,6 +273,18 @@ def _unreadable(url: str, backend: WebBackend) -> str:
 
 def _repetitions(count: int) -> tuple[str, ...]:
     return (f"{count} {'row was' if count == 1 else 'rows were'} left out: the page of another row",)
+
+
+async def _logged(
+    search: Awaitable[SearchOutcome], log: Log, asked: Mapping[str, object]
+) -> SearchOutcome:
+    try:
+        outcome = await search
+    except HermesError as error:
+        log("web_search", {"parameters": asked, "error": str(error), "results_count": 0})
+        raise
+    log("web_search", {"parameters": asked, **_search_figures(outcome)})
+    return outcome
 
 
 def _search_figures(outcome: SearchOutcome) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from typing import Any, TypedDict
 
 import msgspec
 
-from hermes.protocols import HttpRequest, Query, SearchRow
+from hermes.protocols import Deadlines, HttpRequest, Query, SearchRow
+
+SEARCHES_WITHIN = Deadlines(connect=5, first_byte=30, idle=30, total=60)
 
 _NUMBERS = (int, float)
 _MOST_BITS = 1000
@@ -154,8 +156,9 @@ def json_request(
     return HttpRequest(
         method,
         url,
-        headers={"Content-Type": "application/json", "Accept": "application/json", **headers},
-        body=msgspec.json.encode(body),
+        {"Content-Type": "application/json", "Accept": "application/json", **headers},
+        msgspec.json.encode(body),
+        SEARCHES_WITHIN,
     )
 
 
