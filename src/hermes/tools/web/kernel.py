@@ -114,9 +114,7 @@ class WebKernel:
         search = self._found(query, most, filters)
         return search if self._log is None else _logged(search, self._log, {"query": query, "limit": most})
 
-    async def _found(
-        self, query: object, limit: int, filters: Mapping[str, object] | None
-    ) -> SearchOutcome:
+    async def _found(self, query: object, limit: int, filters: Mapping[str, object] | None) -> SearchOutcome:
         wanted = _query(query, limit, filters)
         backend = self._search()
         found = await ask(backend, wanted, self._today)
@@ -275,9 +273,7 @@ def _repetitions(count: int) -> tuple[str, ...]:
     return (f"{count} {'row was' if count == 1 else 'rows were'} left out: the page of another row",)
 
 
-async def _logged(
-    search: Awaitable[SearchOutcome], log: Log, asked: Mapping[str, object]
-) -> SearchOutcome:
+async def _logged(search: Awaitable[SearchOutcome], log: Log, asked: Mapping[str, object]) -> SearchOutcome:
     try:
         outcome = await search
     except HermesError as error:

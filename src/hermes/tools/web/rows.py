@@ -25,6 +25,7 @@ def judged_rows(
         and isinstance(row.date, str)
         and len(row.title) <= LONGEST_TITLE
         and len(row.description) <= LONGEST_TEXT
+        and len(row.date) <= LONGEST_TITLE
         else _clipped(row)
         for row in rows
     ]
