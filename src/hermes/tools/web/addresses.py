@@ -41,7 +41,7 @@ _TOKENS = {
 _TRACKERS = r"(?i)utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|igshid|ref_src"
 _PORTS = {"http": "80", "https": "443"}
 
-PLAIN_HOST = r"https?://(?:www\.)?([a-z0-9.-]+)/"
+PLAIN_HOST = r"https?://(?:www\.)?([a-z0-9.-]*[a-z0-9-])/"
 """Matches the beginning of most addresses: plain ones, which need not be taken apart to be told apart.
 
 Its group is the host without `www.`, and two addresses of one page have the same.

@@ -37,6 +37,8 @@ def judged(text: str, limit: int, given: Mapping[str, object]) -> Query:
 
 def ask(backend: WebBackend, query: Query, today: Today) -> Awaitable[Found]:
     """Search with what the backend knows of the query; the notes say what it does not know."""
+    if not _is_narrowed(query):
+        return backend.search(query)
     fitted, notes = fit(query, backend, today)
     found = backend.search(fitted)
     return _noted(found, notes) if notes else found
@@ -49,8 +51,6 @@ async def _noted(search: Awaitable[Found], notes: Sequence[str]) -> Found:
 
 def fit(query: Query, backend: WebBackend, today: Today) -> tuple[Query, tuple[str, ...]]:
     """The query without what the backend cannot narrow by, and a sentence for each thing that is lost."""
-    if not _is_narrowed(query):
-        return query, ()
     query, notes = _same_age(query, backend, today)
     unknown = [name for name in FILTERS if getattr(query, name) and name not in backend.filters]
     if not unknown:
