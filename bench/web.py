@@ -1,7 +1,6 @@
 """What a search costs over the bare request that it is made of, and what one costs that was made lately."""
 
 import asyncio
-import itertools
 import time
 from statistics import median
 
@@ -59,11 +58,11 @@ def _services(plan: Plan, *, cached: bool) -> Services:
 
 
 def searches(services: Services) -> Work:
-    numbers = itertools.count()
+    questions = [f"question {number:06}" for number in range(SEARCHES)]
 
     async def work() -> None:
-        for _ in range(SEARCHES):
-            await services.web.search(f"question {next(numbers):06}", 10)
+        for question in questions:
+            await services.web.search(question, 10)
 
     return work
 
