@@ -1,6 +1,7 @@
 """What a search costs over the bare request that it is made of, and what one costs that was made lately."""
 
 import asyncio
+import itertools
 import time
 from statistics import median
 
@@ -58,11 +59,11 @@ def _services(plan: Plan, *, cached: bool) -> Services:
 
 
 def searches(services: Services) -> Work:
-    questions = [f"question {number:06}" for number in range(SEARCHES)]
+    numbers = itertools.count()
 
     async def work() -> None:
-        for question in questions:
-            await services.web.search(question, 10)
+        for _ in range(SEARCHES):
+            await services.web.search(f"question {next(numbers):06}", 10)
 
     return work
 
