@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hermes.errors import ProviderDown, UsageError, WebError
 from hermes.protocols import Document, Found, Query, SearchRow
+from hermes.tools.web import addresses
 from hermes.tools.web import rows as judging
 from hermes.tools.web.addresses import Gate
 from hermes.tools.web.budget import PageArchive, fit, page_file_name
@@ -119,8 +120,15 @@ odd_texts = st.sampled_from(["t", "", None, 5, "x" * 501, "y" * 20_001])
 @given(st.lists(st.builds(SearchRow, odd_texts, odd_addresses | st.none(), odd_texts, odd_texts), max_size=4))
 def test_rows_are_judged_alike_whether_their_addresses_are_taken_apart_or_not(rows):
     for schemes in (("http", "https"), ("https",), ("ftp", "http", "https")):
-        exactly = judging._taken_apart(rows, schemes, Query(text="q"))
-        assert judged_rows(rows, schemes, Query(text="q")) == exactly
+        for query in (Query(text="q"), Query(text="q", exclude_domains=("b.example",))):
+            problems = [judging._problem(each.url, schemes, query) for each in rows]
+            pages: dict[str, SearchRow] = {}
+            for each, problem in zip(rows, problems, strict=True):
+                if not problem:
+                    pages.setdefault(addresses._canonical(each.url), judging._clipped(each))
+            dropped = list(filter(None, problems))
+            exactly = list(pages.values()), dropped, len(rows) - len(dropped) - len(pages)
+            assert judged_rows(rows, schemes, query) == exactly
 
 
 @pytest.mark.parametrize(

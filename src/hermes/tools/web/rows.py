@@ -16,8 +16,9 @@ def judged_rows(
 ) -> tuple[list[SearchRow], list[str], int]:
     """The rows that hold, why others do not, and how many were a page that another row had."""
     is_open = not query.include_domains and not query.exclude_domains
-    if not is_open or "http" not in schemes or "https" not in schemes or not _are_plainly_apart(rows):
-        return _taken_apart(rows, schemes, query)
+    is_open = is_open and "http" in schemes and "https" in schemes
+    if not is_open or not _are_plainly_apart(rows):
+        return _one_by_one(rows, schemes, query, is_open=is_open)
     good = [
         row
         if isinstance(row.title, str)
@@ -48,21 +49,44 @@ def _are_plainly_apart(rows: Sequence[SearchRow]) -> bool:
     return False
 
 
-def _taken_apart(
-    rows: Sequence[SearchRow], schemes: Sequence[str], query: Query
+def _one_by_one(
+    rows: Sequence[SearchRow], schemes: Sequence[str], query: Query, *, is_open: bool
 ) -> tuple[list[SearchRow], list[str], int]:
-    """The same for any rows: each address is taken apart."""
+    """The same for any rows: an address that is not plain is taken apart."""
     good: list[SearchRow] = []
     dropped: list[str] = []
-    pages: set[str] = set()
+    pages: dict[str, set[str] | str] = {}
+    match = matcher(PLAIN_PLACE)
     for row in rows:
-        problem = _problem(row.url, schemes, query)
+        url = row.url
+        plain = match(url) if is_open and isinstance(url, str) else None
+        problem = "" if plain is not None else _problem(url, schemes, query)
         if problem:
             dropped.append(problem)
-        elif (page := canonical(row.url)) not in pages:
-            pages.add(page)
-            good.append(_clipped(row))
+            continue
+        place = _place(url) if plain is None else plain[1]
+        if place not in pages:
+            pages[place] = url
+        elif _is_again(place, url, pages):
+            continue
+        good.append(_clipped(row))
     return good, dropped, len(rows) - len(good) - len(dropped)
+
+
+def _place(url: str) -> str:
+    """The place of an address that is not plain, as that of a plain one of the same page would be."""
+    return canonical(url).removeprefix("https://").partition("?")[0].partition("#")[0]
+
+
+def _is_again(place: str, url: str, pages: dict[str, set[str] | str]) -> bool:
+    """Whether the page is among those of its place; from the second one on these are told by spelling."""
+    known = pages[place]
+    if isinstance(known, str):
+        known = pages[place] = {canonical(known)}
+    page = canonical(url)
+    is_known = page in known
+    known.add(page)
+    return is_known
 
 
 def _problem(url: object, schemes: Sequence[str], query: Query) -> str:
