@@ -96,7 +96,7 @@ async def test_a_leaf_means_the_whole_key_and_an_unknown_name_nothing(hermes, wr
     assert "- observability/nemo_relay\n" in settings()
     assert (await hermes("plugins", "disable", "relay")).code == 0
     unknown = await hermes("plugins", "enable", "nemo")
-    assert (unknown.code, unknown.err.splitlines()[0]) == (1, "error: unknown plugin `nemo`")
+    assert (unknown.code, unknown.err.splitlines()[0]) == (2, "error: unknown plugin `nemo`")
 
 
 @pytest.mark.parametrize("name", ["twin", "same"])
@@ -104,7 +104,7 @@ async def test_a_name_that_two_have_writes_nothing(hermes, write, name):
     write("a/same", manifest="name: twin")
     write("b/same", manifest="name: twin")
     refused = await hermes("plugins", "enable", name)
-    assert refused.code == 1
+    assert refused.code == 2
     assert "`a/same` and `b/same`" in refused.err
     assert not (hermes.home / "config.yaml").exists()
 
@@ -113,7 +113,7 @@ async def test_a_name_that_two_have_writes_nothing(hermes, write, name):
 async def test_a_name_that_is_a_path_is_refused(hermes, name):
     for command in ("enable", "disable", "new"):
         refused = await hermes("plugins", command, name)
-        assert refused.code == 1
+        assert refused.code == 2
         assert "cannot be a plugin's name" in refused.err
     assert not hermes.home.exists() or os.listdir(hermes.home) == []
 
@@ -167,7 +167,7 @@ async def test_a_plugin_that_is_gone_can_be_disabled(hermes):
     hermes.home.mkdir(mode=0o700)
     (hermes.home / "config.yaml").write_text("plugins:\n  enabled: [gone]\n")
     assert (await hermes("plugins", "disable", "gone")).code == 0
-    assert (await hermes("plugins", "disable", "never")).code == 1
+    assert (await hermes("plugins", "disable", "never")).code == 2
 
 
 async def test_check_looks_a_plugin_over(hermes, write):

@@ -8,7 +8,7 @@ import pytest
 from starlette.responses import Response
 
 from hermes.server import connections, security
-from hermes.server.security import sign_in, sign_out
+from hermes.server.security import sign_in
 from hermes.server.tokens import COOKIE, Tokens
 from simulators.scripted import ScriptedServer
 from simulators.serving import TOKEN, serving, settings
@@ -161,7 +161,6 @@ async def test_the_cookie_of_a_browser_is_kept_from_pages_and_from_other_sites()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
     assert TOKEN not in cookie
-    sign_out(response)
     with pytest.raises(security.RequestFault):
         sign_in(response, tokens, "nonsense")
 

@@ -112,10 +112,6 @@ class Services:
     def admit_key(self, name: str, url: str, own: str) -> None:
         self.web_parts.admit_key(name, url, own)
 
-    @property
-    def watch(self) -> "Callable[[Sent], None] | None":
-        return None if self.sent is None else self.sent.append
-
     def web_names(self) -> tuple[str, ...]:
         """Who searches and who reads, each once; what is wrong with a choice is told when it is used."""
         names: dict[str, None] = {}

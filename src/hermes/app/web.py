@@ -102,7 +102,7 @@ class Web:
             gate=Gate(lambda text: redact(text) != text, self.blocked_sites, self._admit),
             compressor=self.compressor,
             reorder=self._reordered if self._config.web.rerank or self._config.web.federate else None,
-            log=self.log.note,
+            log=self.log.note if self.log.is_on else None,
         )
 
     async def _reordered(

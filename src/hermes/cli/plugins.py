@@ -17,7 +17,7 @@ from hermes.cli._settings import read_settings
 from hermes.cli._table import Column, Table, show_table
 from hermes.config import Config
 from hermes.config.edit import update
-from hermes.errors import PluginError
+from hermes.errors import PluginError, UsageError
 from hermes.hooks import HookHost
 from hermes.hooks.host import Place
 from hermes.plugins import consent, scaffold
@@ -215,7 +215,7 @@ def disable(name: str, as_json: bool) -> None:
     try:
         found = consent.resolve(name, found_plugins(config, working_folder()))
         key, aliases = found.key, {*found.names, found.leaf}
-    except PluginError:
+    except (PluginError, UsageError):
         if name not in config.plugins.enabled:  # one that is gone can still be taken off the list
             raise
         key, aliases = name, {name}

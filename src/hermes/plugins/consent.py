@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from hermes.config import keys
-from hermes.errors import PluginError, UnknownName
+from hermes.errors import PluginError, UnknownName, UsageError
 from hermes.plugins.contents import content_hash
 from hermes.plugins.discovery import Found, bad_name
 
@@ -23,7 +23,10 @@ class Consent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def resolve(name: str, found: Sequence[Found]) -> Found:
-    """The plugin that a key, a manifest's name or the last part of a key means; several are an error."""
+    """The plugin that a key, a manifest's name or the last part of a key means.
+
+    Raises `UsageError` for a name of none or of several, and `PluginError` for that of a refused one.
+    """
     matches = [one for one in found if one.key == name and one.refused is None]
     matches = matches or [one for one in found if name in one.names and one.refused is None]
     matches = matches or [one for one in found if one.leaf == name and one.refused is None]
@@ -31,15 +34,14 @@ def resolve(name: str, found: Sequence[Found]) -> Found:
         return matches[0]
     if matches:
         several = " and ".join(f"`{one.key}`" for one in matches)
-        raise PluginError(f"`{name}` can mean {several}", hint="name one of them by its whole key")
+        raise UsageError(f"`{name}` can mean {several}", hint="name one of them by its whole key")
     for one in found:
         if name in (*one.names, one.leaf) and one.refused is not None:
             raise PluginError(f"the plugin `{name}` is refused: {one.refused}")
     wrong = next((words for part in name.split("/") if (words := bad_name(part))), None)
     if wrong:
-        raise PluginError(wrong)
-    unknown = UnknownName("plugin", name, (one.key for one in found if one.refused is None))
-    raise PluginError(str(unknown), hint=unknown.hint)
+        raise UsageError(wrong, hint="`hermes plugins list` shows the names there are")
+    raise UnknownName("plugin", name, (one.key for one in found if one.refused is None))
 
 
 def hash_of(found: Found) -> str:

@@ -2,7 +2,7 @@
 
 import os
 
-from hermes.errors import PluginError, StoreUnavailable
+from hermes.errors import PluginError, StoreUnavailable, UsageError
 from hermes.plugins.discovery import bad_name, slug
 
 _MANIFEST = """\
@@ -77,7 +77,7 @@ def write(folder: str, name: str) -> str:
     """Write a plugin of this name into a folder of plugins; gives its path. What is there is not touched."""
     wrong = bad_name(name)
     if wrong:
-        raise PluginError(wrong)
+        raise UsageError(wrong, hint="choose another name")
     path = os.path.join(folder, name)
     if os.path.lexists(path):
         raise PluginError(f"`{path}` is there already", hint="choose another name, or move it away")

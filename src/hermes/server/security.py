@@ -177,7 +177,3 @@ def sign_in(response: Response, tokens: Tokens, token: str) -> None:
     if value is None:
         raise RequestFault("the token is wrong", status=401, code="invalid_api_key")
     response.set_cookie(COOKIE, value, max_age=_THIRTY_DAYS, httponly=True, samesite="strict", path="/")
-
-
-def sign_out(response: Response) -> None:
-    response.delete_cookie(COOKIE, httponly=True, samesite="strict", path="/")

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from hermes.errors import Block, PluginError
+from hermes.errors import Block, HermesError, PluginError
 from hermes.plugins import scaffold
 from hermes.plugins.testing import ContractBroken, Harness
 
@@ -307,5 +307,5 @@ def test_a_new_plugin_comes_with_a_test_that_passes(tmp_path, name):
 def test_a_new_plugin_takes_nobodys_place(tmp_path):
     scaffold.write(str(tmp_path), "mine")
     for name, words in {"mine": "is there already", "../x": "cannot be a plugin's name"}.items():
-        with pytest.raises(PluginError, match=words):
+        with pytest.raises(HermesError, match=words):
             scaffold.write(str(tmp_path), name)

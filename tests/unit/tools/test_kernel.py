@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 
 from hermes.errors import ProviderDown, UsageError, WebError
 from hermes.protocols import Document, Found, Query, SearchRow
+from hermes.tools.web import addresses
+from hermes.tools.web import rows as judging
 from hermes.tools.web.addresses import Gate
 from hermes.tools.web.budget import PageArchive, fit, page_file_name
 from hermes.tools.web.debug import DebugLog
 from hermes.tools.web.kernel import WebKernel, clamp_budget, clamp_limit
 from hermes.tools.web.rows import judged_rows
 from hermes.tools.web_extract import extract_payload
+from unit.web.fakes import odd_addresses
 
 
 class Backend:
@@ -109,6 +112,38 @@ def test_rows_of_any_address_are_judged(urls):
     for query in (Query(text="q"), Query(text="q", exclude_domains=("a",))):
         good, dropped, repeated = judged_rows(rows, ("http", "https"), query)
         assert len(good) + len(dropped) + repeated == len(rows)
+
+
+odd_texts = st.sampled_from(["t", "", None, 5, "x" * 501, "y" * 20_001])
+
+
+@given(st.lists(st.builds(SearchRow, odd_texts, odd_addresses | st.none(), odd_texts, odd_texts), max_size=4))
+def test_rows_are_judged_alike_whether_their_addresses_are_taken_apart_or_not(rows):
+    for schemes in (("http", "https"), ("https",), ("ftp", "http", "https")):
+        for query in (Query(text="q"), Query(text="q", exclude_domains=("b.example",))):
+            problems = [judging._problem(each.url, schemes, query) for each in rows]
+            pages: dict[str, SearchRow] = {}
+            for each, problem in zip(rows, problems, strict=True):
+                if not problem:
+                    pages.setdefault(addresses._canonical(each.url), judging._clipped(each))
+            dropped = list(filter(None, problems))
+            exactly = list(pages.values()), dropped, len(rows) - len(dropped) - len(pages)
+            assert judged_rows(rows, schemes, query) == exactly
+
+
+@pytest.mark.parametrize(
+    "urls",
+    [
+        [f"https://site{number}.example/page" for number in range(10)],
+        [f"https://site.example/page/{number}" for number in range(10)],
+        ["https://site.example/", "http://www.site.example/a/?q=1", "https://site.example/b#part"],
+    ],
+)
+def test_plain_addresses_are_not_taken_apart(urls, monkeypatch):
+    monkeypatch.setattr(judging, "split", None)
+    monkeypatch.setattr(judging, "canonical", None)
+    rows = [row(url) for url in urls]
+    assert judged_rows(rows, ("http", "https"), Query(text="q")) == (rows, [], 0)
 
 
 async def test_nothing_found_is_a_success():

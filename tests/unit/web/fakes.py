@@ -2,7 +2,29 @@
 
 import asyncio
 
+from hypothesis import strategies as st
+
 from hermes.protocols import Document, Found, SearchRow
+
+SCHEMES = ("https://", "http://", "https://www.", "HTTPS://", "https:/", "https:", "ftp://", " https://", "")
+HOSTS = (
+    "a.example", "a.example", "b.example", "A.example", "www.a.example", "www.", "www", "a.example.",
+    "a.example:443", "a.example:8080", "a.example:x", "you@a.example", "[::1]", "[", "1.2.3.4", "ä.example",
+    "a_b", "",
+)  # fmt: skip
+PATHS = (
+    "", "/", "//", "/x", "/x/", "/x//", "//x", "/x|y", "/x%7Cy", "/é", "/%C3%A9", "/x y", "/x%20y", "/x;y",
+    "/[x]", "/\\x", "/x\t", "/X",
+)  # fmt: skip
+TAILS = (
+    "", "", "?", "#", "?q=1", "?q=é", "?utm_source=n", "?b=2&a=1", "?a=1&b=2", "#part", "#/one", "?q=1#/one",
+    " ", "\n", "|", "\nhttps://b.example/",
+)  # fmt: skip
+odd_addresses = st.one_of(
+    st.tuples(*map(st.sampled_from, (SCHEMES, HOSTS, PATHS, TAILS))).map("".join),
+    st.tuples(st.just("https://a.example/"), st.text(max_size=5)).map("".join),
+)
+"""Addresses in all the ways that two of them can be one page, or none at all."""
 
 
 def row(url, title="T", description="D", **more):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 
 from hermes.app.services import Services
 from hermes.config import load
-from hermes.tools.web.addresses import Gate, canonical, same, spelled
+from hermes.tools.web import addresses
+from hermes.tools.web.addresses import PLAIN_PLACE, Gate, canonical, matcher, same, spelled
+from unit.web.fakes import odd_addresses
 
 
 @pytest.mark.parametrize(
@@ -147,6 +150,57 @@ def test_where_an_address_leads_is_judged_last():
 )
 def test_one_page_has_one_canonical_address(other):
     assert canonical(other) == canonical("https://x.example/a")
+
+
+@given(odd_addresses)
+def test_a_plain_address_is_what_taking_it_apart_gives(url):
+    assert canonical(url) == addresses._canonical(url)
+
+
+@pytest.mark.parametrize("tail", ["", "?q=1", "#part", "?u=https://y.example/ä b"])
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("https://x.example", "x.example"),
+        ("http://www.x.example/", "x.example"),
+        ("https://x.example/a/b.html", "x.example/a/b.html"),
+        ("https://x.example/a//", "x.example/a"),
+        ("https://x.example//a", "x.example//a"),
+    ],
+)
+def test_the_place_of_a_plain_address_is_its_host_and_path(url, place, tail):
+    assert matcher(PLAIN_PLACE)(url + tail)[1] == place
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://X.example/a",
+        "https://x.example:443/a",
+        "https://you@x.example/a",
+        "https://x.example./a",
+        "https://www./a",
+        "https://[::1]/a",
+        "https://ä.example/a",
+        "https://x.example/ä",
+        "https://x.example/a|b",
+        "https://x.example/a b",
+        "https://x.example/a\n",
+        "https:///a",
+        "ftp://x.example/a",
+        " https://x.example/a",
+    ],
+)
+def test_any_other_address_has_no_plain_place(url):
+    assert matcher(PLAIN_PLACE)(url) is None
+
+
+@pytest.mark.parametrize("part", ["/", "a", "a/", "www.", "-."])
+def test_a_long_address_is_told_apart_in_no_time(part):
+    began = time.process_time()
+    for end in ("", "|", "\n"):
+        canonical(f"https://{part * 50_000}{end}")
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize(

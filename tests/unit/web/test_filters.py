@@ -62,6 +62,14 @@ def test_an_empty_filter_is_none(empty):
     assert judged("q", 5, dict.fromkeys(FILTERS, empty)) == Query(text="q", limit=5)
 
 
+@pytest.mark.parametrize("name", FILTERS)
+def test_any_filter_alone_is_taken_from_who_does_not_know_it(name):
+    value = ("a.example",) if name.endswith("domains") else "2026-11-10" if name == "after" else "day"
+    fitted, notes = fit(Query(text="q", **{name: value}), Fake("a"), today)
+    assert fitted == Query(text="q")
+    assert notes
+
+
 def test_an_age_becomes_a_date_for_who_knows_only_dates():
     fitted, notes = fit(Query(text="q", freshness="week"), Fake("a", filters={"after"}), today)
     assert (fitted.freshness, fitted.after, notes) == (None, "2026-11-08", ())

@@ -11,9 +11,10 @@ import pytest
 
 from hermes.app.services import Services
 from hermes.config import load
-from hermes.errors import BackendDown, BackendRefused, BackendSpent, ConfigError, WebError
+from hermes.errors import BackendDown, BackendRefused, BackendSpent, ConfigError, NetError, WebError
 from hermes.net.client import Client
 from hermes.net.retry import RetryPolicy
+from hermes.tools.web.backends import firecrawl
 from simulators.web import custom, exa, parallel, searxng, tavily
 from simulators.web.base import KEY, answers, as_json, fails, reads
 
@@ -365,3 +366,32 @@ async def test_a_page_without_text_is_an_error(tmp_path, name, vendor, page):
     async with simulator as server, Run(name, tmp_path, server.environ()) as web:
         [read] = (await web.extract(["https://a.example/"])).pages
     assert "returned nothing for this page" in read.error
+
+
+class Deaf:
+    """A wire that only remembers what it was to send."""
+
+    def open(self, request, _may_retry=None):
+        self.request = request
+        raise NetError("nobody is here")
+
+    async def close(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("name", "environ", "total"),
+    [
+        ("exa", {"EXA_API_KEY": KEY}, 60),
+        ("brave-free", {"BRAVE_SEARCH_API_KEY": KEY}, 20),
+        ("firecrawl", {"FIRECRAWL_API_KEY": KEY}, firecrawl.PATIENCE + 10),
+        ("searxng", {"SEARXNG_URL": "https://x.example", "SEARXNG_TIMEOUT": "7"}, 12),
+    ],
+)
+async def test_a_request_has_the_deadlines_of_its_backend_or_its_own(tmp_path, name, environ, total):
+    run, wire = Run(name, tmp_path, environ), Deaf()
+    run.services._wires[None] = wire
+    async with run as web:
+        with pytest.raises(BackendDown, match="nobody is here"):
+            await web.search("q")
+    assert wire.request.deadlines.total == total

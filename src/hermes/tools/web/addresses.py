@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 import msgspec
@@ -38,6 +40,18 @@ _TOKENS = {
 """How keys and tokens begin, each with the pattern of what follows."""
 _TRACKERS = r"(?i)utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|igshid|ref_src"
 _PORTS = {"http": "80", "https": "443"}
+
+PLAIN_HOST = r"https?://(?:www\.)?([a-z0-9.-]*[a-z0-9-])/"
+"""Matches the beginning of most addresses: plain ones, which need not be taken apart to be told apart.
+
+Its group is the host without `www.`, and two addresses of one page have the same.
+"""
+PLAIN_PLACE = (
+    r"https?://(?:www\.)?"
+    r"([a-z0-9.-]*[a-z0-9-]/[!$-;=@-\[\]_a-z~]*[!$-.0-;=@-\[\]_a-z~]|[a-z0-9.-]*[a-z0-9-])"
+    r"/*(?![^?#])"
+)
+"""The same with the path, where it has no mark that is ever quoted."""
 
 
 class Blocked(msgspec.Struct, frozen=True):
@@ -138,6 +152,17 @@ def canonical(url: str) -> str:
 
     What follows `#` is a part of the page, unless it is a path: some sites keep their pages there.
     """
+    plain = matcher(PLAIN_PLACE)(url)
+    return f"https://{plain[1]}" if plain is not None and plain.end() == len(url) else _canonical(url)
+
+
+@cache
+def matcher(pattern: str) -> Callable[[str], Any]:
+    """What matches a pattern, which is compiled when it is first needed."""
+    return re.compile(pattern).match
+
+
+def _canonical(url: str) -> str:
     try:
         parts = urlsplit(spelled(url))
         port = "" if parts.port is None or str(parts.port) in _PORTS.values() else f":{parts.port}"

@@ -36,6 +36,7 @@ _HELD = "SELECT count(*), total(length(value)) FROM answers"
 _SPARED = 10
 """How many go at once when there is too much: the oldest tenth."""
 
+A = TypeVar("A")
 T = TypeVar("T")
 
 
@@ -104,7 +105,7 @@ class Cache:
             return None
 
 
-class Shared(Generic[T]):
+class Shared(Generic[A, T]):
     """Equal calls at the same time are one call. Whoever came first makes it, and the others get its outcome.
 
     When the first one leaves before it has an outcome, the next one makes the call.
@@ -114,14 +115,14 @@ class Shared(Generic[T]):
         self._calls: dict[Hashable, asyncio.Future[T | None] | None] = {}
         """The calls under way, each with what others wait on, once somebody does."""
 
-    async def call(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> T:
+    async def call(self, key: Hashable, work: Callable[[A], Awaitable[T]], asked: A) -> T:
         while key in self._calls:
             outcome = await self._outcome(key)
             if outcome is not None:
                 return outcome
         self._calls[key] = None
         try:
-            outcome = await work()
+            outcome = await work(asked)
         except BaseException as error:
             self._fail(key, error)
             raise
@@ -166,12 +167,12 @@ class Cached:
         self._cache = cache
         self._identity = identity
         self._exempt = exempt
-        self._searches: Shared[Found] = Shared()
-        self._readings: Shared[Sequence[Document]] = Shared()
+        self._searches: Shared[Query, Found] = Shared()
+        self._readings: Shared[Sequence[str], Sequence[Document]] = Shared()
 
     def search(self, query: Query) -> Coroutine[Any, Any, Found]:
         if self._cache is None:
-            return self._searches.call(query, lambda: self._backend.search(query))
+            return self._searches.call(query, self._backend.search, query)
         return self._found(self._cache, query)
 
     async def _found(self, cache: Cache, query: Query) -> Found:
@@ -181,7 +182,7 @@ class Cached:
         if kept is not None:
             progress.get()("from the cache")
             return msgspec.structs.replace(kept, rows=kept.rows[: query.limit])
-        found = await self._searches.call((key, query.limit), lambda: self._backend.search(query))
+        found = await self._searches.call((key, query.limit), self._backend.search, query)
         if found.rows or found.answer:
             cache.put(key, found, query.limit)
         return found
@@ -193,7 +194,7 @@ class Cached:
             progress.get()(f"{len(kept)} of {len(urls)} from the cache" if left else "from the cache")
         if not left:
             return list(kept.values())
-        read = await self._readings.call(left, lambda: self._backend.extract(left))
+        read = await self._readings.call(left, self._backend.extract, left)
         if self._cache is not None:
             for url, document in matched(left, read).items():
                 if document.error is None and document.content and self._may_keep(url, document):

@@ -23,6 +23,10 @@ class DebugLog:
         self._calls: list[dict[str, Any]] = []
 
     @property
+    def is_on(self) -> bool:
+        return self._path is not None
+
+    @property
     def info(self) -> dict[str, Any]:
         """Whether it is on, and where it writes."""
         return {
@@ -32,11 +36,11 @@ class DebugLog:
             "total_calls": len(self._calls),
         }
 
-    def note(self, tool: str, entry: Callable[[], dict[str, Any]]) -> None:
+    def note(self, tool: str, entry: dict[str, Any]) -> None:
         """Add a call. A file that cannot be written is nobody's failure."""
         if self._path is None:
             return
-        self._calls.append({"timestamp": self._now(), "tool_name": tool, **entry()})
+        self._calls.append({"timestamp": self._now(), "tool_name": tool, **entry})
         written = {
             "session_id": self._session,
             "start_time": self._started,

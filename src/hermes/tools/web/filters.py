@@ -1,7 +1,7 @@
 """What a search is narrowed by: judged once, fitted to what a backend can, and never dropped in silence."""
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, get_args
 
 import msgspec
@@ -35,17 +35,22 @@ def judged(text: str, limit: int, given: Mapping[str, object]) -> Query:
     return query
 
 
-async def ask(backend: WebBackend, query: Query, today: Today) -> Found:
+def ask(backend: WebBackend, query: Query, today: Today) -> Awaitable[Found]:
     """Search with what the backend knows of the query; the notes say what it does not know."""
+    if not _is_narrowed(query):
+        return backend.search(query)
     fitted, notes = fit(query, backend, today)
-    found = await backend.search(fitted)
-    return msgspec.structs.replace(found, notes=(*notes, *found.notes)) if notes else found
+    found = backend.search(fitted)
+    return _noted(found, notes) if notes else found
+
+
+async def _noted(search: Awaitable[Found], notes: Sequence[str]) -> Found:
+    found = await search
+    return msgspec.structs.replace(found, notes=(*notes, *found.notes))
 
 
 def fit(query: Query, backend: WebBackend, today: Today) -> tuple[Query, tuple[str, ...]]:
     """The query without what the backend cannot narrow by, and a sentence for each thing that is lost."""
-    if query == Query(text=query.text, limit=query.limit):
-        return query, ()
     query, notes = _same_age(query, backend, today)
     unknown = [name for name in FILTERS if getattr(query, name) and name not in backend.filters]
     if not unknown:
@@ -59,6 +64,19 @@ def fit(query: Query, backend: WebBackend, today: Today) -> tuple[Query, tuple[s
     if len(lost) < len(unknown):
         notes = (*notes, f"`{backend.name}` cannot search by domain: {_LEFT_OUT}")
     return kept, notes
+
+
+def _is_narrowed(query: Query) -> bool:
+    return bool(
+        query.freshness
+        or query.after
+        or query.before
+        or query.include_domains
+        or query.exclude_domains
+        or query.language
+        or query.region
+        or query.topic
+    )
 
 
 def _same_age(query: Query, backend: WebBackend, today: Today) -> tuple[Query, tuple[str, ...]]:

@@ -21,7 +21,7 @@ from hermes.errors import (
 )
 from hermes.events import RetryWaiting
 from hermes.protocols import Deadlines, Document, Found, HttpRequest, Query
-from hermes.tools.web.backends.base import Backend, Sent, Services, Site
+from hermes.tools.web.backends.base import SEARCHES_WITHIN, Backend, Sent, Services, Site
 from hermes.tools.web.options import site_of
 from hermes.transports.base.told import Failure, Told, read_told
 
@@ -32,8 +32,9 @@ _REFUSED = frozenset({401, 403})
 _SPENT = frozenset({402, 429, 432, 433})
 _SERVER_ERROR = 500
 _TIMED_OUT = 408
-_REPLIES = (dict, list)
-_UNSET = Deadlines()
+_NO_REPLY = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_decode_any = msgspec.json.Decoder(dict[str, Any] | list[Any]).decode
+_UNSET = (Deadlines(), SEARCHES_WITHIN)
 
 
 class HttpBackend:
@@ -46,15 +47,16 @@ class HttpBackend:
         self._backend = backend
         self._site = site
         self._services = services
+        self._wire = services.wire()
         columns = backend.columns
-        self._read_reply = msgspec.json.Decoder(columns.reply()).decode if columns else msgspec.json.decode
+        self._decode = msgspec.json.Decoder(columns.reply()).decode if columns else _decode_any
 
     async def search(self, query: Query) -> Found:
         ask, read = self._backend.search_request, self._backend.read_search
         if ask is None or read is None:
             raise WebError(f"{self._backend.title} does not search")
         try:
-            reply = await self._exchange(ask(self._site, query), self._read_reply)
+            reply = await self._exchange(ask(self._site, query), self._decode)
         except WebError as error:
             if self._says_nothing_found(error.__cause__):
                 return Found()
@@ -82,30 +84,35 @@ class HttpBackend:
         if ask is None or read is None:
             raise WebError(f"{self._backend.title} reads no pages")
         try:
-            return read(await self._exchange(ask(self._site, urls), msgspec.json.decode), urls)
+            return read(await self._exchange(ask(self._site, urls), _decode_any), urls)
         except WebError as error:
             down, told = isinstance(error, BackendDown), str(self._told(error))
             return [Document(url=url, error=told, elsewhere=down) for url in urls]
 
     async def _exchange(self, request: HttpRequest, decode: Callable[[bytes], Any]) -> Any:
-        if request.deadlines == _UNSET:
-            request = msgspec.structs.replace(request, deadlines=self._backend.deadlines)
+        deadlines = self._backend.deadlines
+        if request.deadlines is not deadlines and request.deadlines in _UNSET:
+            request = msgspec.structs.replace(request, deadlines=deadlines)
         if "@" in request.url:
             request = self._with_login(request)
-        began = time.monotonic()
+        sent, began = self._services.sent, time.monotonic()
         outcome = "cancelled"
         try:
-            async with self._services.wire().open(request, _may_wait) as reply:
+            async with self._wire.open(request, _may_wait) as reply:
                 body = await reply.read()
-            outcome = f"{reply.status}, {len(body)} bytes"
-            return self._decoded(body, decode)
+            if sent is not None:
+                outcome = f"{reply.status}, {len(body)} bytes"
         except NetError as error:
             failure = self._told(self._failure(error))
             outcome = str(failure)
             raise failure from error
         finally:
-            if self._services.watch is not None:
-                self._services.watch(self._sent(request, time.monotonic() - began, outcome))
+            if sent is not None:
+                sent.append(self._sent(request, time.monotonic() - began, outcome))
+        try:
+            return decode(body)
+        except _NO_REPLY:
+            return self._loosely_decoded(body)
 
     def _with_login(self, request: HttpRequest) -> HttpRequest:
         """The request with the user name and password of its address in a header, where those belong."""
@@ -126,20 +133,15 @@ class HttpBackend:
             headers={**request.headers, "Authorization": f"Basic {b64encode(words).decode()}"},
         )
 
-    def _decoded(self, body: bytes, decode: Callable[[bytes], Any]) -> Any:
+    def _loosely_decoded(self, body: bytes) -> Any:
+        """A reply that is not as documented: what can be read of it is read."""
         try:
-            try:
-                reply = decode(body)
-            except msgspec.ValidationError:  # it is not as documented: what can be read of it is read
-                reply = msgspec.json.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            reply = None
-        if isinstance(reply, _REPLIES):
-            return reply
-        raise BackendDown(
-            f"{self._backend.title} answered with something that is not JSON",
-            hint=f"check the address that is set for `{self.name}`",
-        )
+            return _decode_any(body)
+        except _NO_REPLY:
+            raise BackendDown(
+                f"{self._backend.title} answered with something that is not JSON",
+                hint=f"check the address that is set for `{self.name}`",
+            ) from None
 
     def _failure(self, error: NetError) -> WebError:
         title = self._backend.title

@@ -6,7 +6,7 @@ asked, whatever order the backend answered in.
 """
 
 import datetime as dt
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -27,8 +27,8 @@ COMPRESS_FLOOR = 5_000
 ANSWER_TITLE = "Search Answer"
 _NUMERIC = (int, float, str)
 
-Log = Callable[[str, Callable[[], dict[str, Any]]], None]
-"""Told of every call: the tool, and what gives the entry, which is only made where it is kept."""
+Log = Callable[[str, dict[str, Any]], None]
+"""Told of every call: the tool, and what there is to know of it."""
 
 Reorder = Callable[[Query, Sequence[SearchRow]], Awaitable[tuple[list[SearchRow], tuple[str, ...]]]]
 """Gives the rows in another order, with what is to be known of it."""
@@ -76,7 +76,7 @@ class WebKernel:
 
     `gate` judges addresses before and after a backend has seen them. `compressor` makes pages from
     `compress_floor` characters on shorter. `reorder` changes the order of the backend. `log` is told of
-    every call.
+    every call, where there is one.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class WebKernel:
         reorder: Reorder | None = None,
         strict: bool = False,
         today: Callable[[], dt.date] = today,
-        log: Log = lambda _tool, _entry: None,
+        log: Log | None = None,
     ) -> None:
         self._search = search_backend
         self._extract = extract_backend
@@ -106,37 +106,29 @@ class WebKernel:
         self._today = today
         self._log = log
 
-    async def search(
+    def search(
         self, query: object, limit: object = DEFAULT_LIMIT, filters: Mapping[str, object] | None = None
-    ) -> SearchOutcome:
+    ) -> Coroutine[Any, Any, SearchOutcome]:
         """Search; `filters` are the fields of `Query` that narrow it."""
         most = clamp_limit(limit)
-        try:
-            outcome = await self._found(_query(query, most, filters or {}))
-        except HermesError as error:
-            failure = {"error": str(error), "results_count": 0}
-            self._log("web_search", lambda: {"parameters": {"query": query, "limit": most}, **failure})
-            raise
-        self._log(
-            "web_search",
-            lambda: {"parameters": {"query": query, "limit": most}, **_search_figures(outcome)},
-        )
-        return outcome
+        search = self._found(query, most, filters)
+        return search if self._log is None else _logged(search, self._log, {"query": query, "limit": most})
 
-    async def _found(self, wanted: Query) -> SearchOutcome:
+    async def _found(self, query: object, limit: int, filters: Mapping[str, object] | None) -> SearchOutcome:
+        wanted = _query(query, limit, filters)
         backend = self._search()
         found = await ask(backend, wanted, self._today)
         good, dropped, repeated = judged_rows(found.rows, backend.schemes, wanted)
         if self._strict and dropped:
             raise WebError(f"Invalid web search result: {dropped[0]}")
-        notes = (*found.notes, *_repetitions(repeated))
+        notes = (*found.notes, *_repetitions(repeated)) if repeated else found.notes
         if self._reorder is not None and len(good) > 1:
             good, more = await self._reorder(wanted, good)
             notes += more
         if not good and found.answer:
             good = [SearchRow(title=ANSWER_TITLE, url="", description=found.answer)]
         return SearchOutcome(
-            rows=tuple(good[: wanted.limit]),
+            rows=tuple(good[:limit]),
             served_by=found.served_by or backend.name,
             dropped=tuple(dropped),
             notes=notes,
@@ -158,11 +150,13 @@ class WebKernel:
             documents, served_by = await self._read(wanted)
             short = await self._shortened(documents)
         except HermesError as error:
-            failure = {"parameters": asked, "error": str(error), "pages_extracted": 0}
-            self._log("web_extract", lambda: failure)
+            if self._log is not None:
+                failure = {"error": str(error), "pages_extracted": 0}
+                self._log("web_extract", {"parameters": asked, **failure})
             raise
         pages = tuple(self._page(each, documents, short, budget) for each in wanted)
-        self._log("web_extract", lambda: {"parameters": asked, **_figures(pages, documents, short)})
+        if self._log is not None:
+            self._log("web_extract", {"parameters": asked, **_figures(pages, documents, short)})
         return ExtractOutcome(pages=pages, served_by=served_by)
 
     def _wanted(self, item: object, index: int) -> Wanted:
@@ -217,30 +211,31 @@ class WebKernel:
         return ReadPage(url=url, title=document.title, content=content, error=None, final_url=final)
 
 
-def _query(words: object, limit: int, filters: Mapping[str, object]) -> Query:
+def _query(words: object, limit: int, filters: Mapping[str, object] | None) -> Query:
     text = words.strip() if isinstance(words, str) else ""
     if not text:
         raise UsageError("the search query is empty", hint="say what to look for")
-    return judged(text, limit, filters)
+    return judged(text, limit, filters) if filters else Query(text=text, limit=limit)
 
 
 def clamp_limit(limit: object) -> int:
     """A result count between 1 and 100; what is no number means the default."""
-    return min(max(_whole(limit, DEFAULT_LIMIT), 1), MOST_RESULTS)
+    return _between(1, limit, MOST_RESULTS, DEFAULT_LIMIT)
 
 
 def clamp_budget(limit: object) -> int:
     """A character budget between 2,000 and 500,000; what is no number means the default."""
-    return min(max(_whole(limit, DEFAULT_BUDGET), 2_000), 500_000)
+    return _between(2_000, limit, 500_000, DEFAULT_BUDGET)
 
 
-def _whole(value: object, default: int) -> int:
+def _between(least: int, value: object, most: int, default: int) -> int:
     if not isinstance(value, _NUMERIC):
         return default
     try:
-        return int(value)
+        whole = int(value)
     except (ValueError, OverflowError):
         return default
+    return least if whole < least else most if whole > most else whole
 
 
 def _sound(documents: Sequence[Document]) -> list[Document]:
@@ -277,9 +272,17 @@ def _unreadable(url: str, backend: WebBackend) -> str:
 
 
 def _repetitions(count: int) -> tuple[str, ...]:
-    if not count:
-        return ()
     return (f"{count} {'row was' if count == 1 else 'rows were'} left out: the page of another row",)
+
+
+async def _logged(search: Awaitable[SearchOutcome], log: Log, asked: Mapping[str, object]) -> SearchOutcome:
+    try:
+        outcome = await search
+    except HermesError as error:
+        log("web_search", {"parameters": asked, "error": str(error), "results_count": 0})
+        raise
+    log("web_search", {"parameters": asked, **_search_figures(outcome)})
+    return outcome
 
 
 def _search_figures(outcome: SearchOutcome) -> dict[str, Any]:

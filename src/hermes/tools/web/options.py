@@ -96,4 +96,4 @@ def _address(backend: Backend, url: str) -> str:
 
 
 def _as_key(value: Any) -> Revealable | None:
-    return value if hasattr(value, "reveal") else None
+    return value if hasattr(value, "reveal") and value else None

@@ -22,7 +22,7 @@ _CATEGORIES = {"news": "news", "finance": "financial report"}
 
 
 def _headers(site: Site) -> dict[str, str]:
-    return {"x-api-key": site.key.reveal()} if site.key else {}
+    return {"x-api-key": site.key.reveal()} if site.key is not None else {}
 
 
 def _search_request(site: Site, query: Query) -> HttpRequest:

@@ -14,6 +14,7 @@ from hermes.tools.web.backends.base.declare import (
     key_option,
 )
 from hermes.tools.web.backends.base.reading import (
+    SEARCHES_WITHIN,
     Columns,
     at,
     cut,
@@ -31,6 +32,7 @@ from hermes.tools.web.backends.base.reading import (
 )
 
 __all__ = [
+    "SEARCHES_WITHIN",
     "Backend",
     "Columns",
     "Option",

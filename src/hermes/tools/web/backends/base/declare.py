@@ -20,12 +20,10 @@ from hermes.protocols import (
     WebBackend,
     Wire,
 )
-from hermes.tools.web.backends.base.reading import Columns
+from hermes.tools.web.backends.base.reading import SEARCHES_WITHIN, Columns
 
 KEY = "key"
 BASE_URL = "base_url"
-
-SEARCHES_WITHIN = Deadlines(connect=5, first_byte=30, idle=30, total=60)
 
 
 class Option(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +94,7 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
 
     def bearer(self) -> dict[str, str]:
         """The header that most vendors take a key in; none when there is no key."""
-        return {"Authorization": f"Bearer {self.key.reveal()}"} if self.key else {}
+        return {"Authorization": f"Bearer {self.key.reveal()}"} if self.key is not None else {}
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,8 +152,8 @@ class Services(Protocol):
         ...
 
     @property
-    def watch(self) -> Callable[[Sent], None] | None:
-        """Told of every exchange when it is over; None when nobody wants to know."""
+    def sent(self) -> list[Sent] | None:
+        """Where every exchange is put when it is over; None when nobody wants to know."""
         ...
 
 

@@ -7,7 +7,9 @@ from typing import Any, TypedDict
 
 import msgspec
 
-from hermes.protocols import HttpRequest, Query, SearchRow
+from hermes.protocols import Deadlines, HttpRequest, Query, SearchRow
+
+SEARCHES_WITHIN = Deadlines(connect=5, first_byte=30, idle=30, total=60)
 
 _NUMBERS = (int, float)
 _MOST_BITS = 1000
@@ -80,9 +82,26 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
 
     def rows(self, value: Any) -> tuple[SearchRow, ...]:
         """The rows of a list, in its order; what is no list has none."""
-        if isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
-            return self._typed_rows(value)
-        given = items(value)
+        if not isinstance(value, list) or not value or not isinstance(value[0], msgspec.Struct):
+            return self._untyped_rows(items(value))
+        try:
+            found = [
+                SearchRow(
+                    row.title.strip(),
+                    row.url.strip(),
+                    (" ".join(said) if isinstance(said := row.description, list) else said).strip(),
+                    row.date.strip(),
+                    row.score,
+                )
+                for row in value
+            ]
+        except AttributeError:  # something is missing in one
+            found = list(map(_tolerant_row, value))
+        if not self.others:
+            return tuple(found)
+        return tuple(map(self._completed, found, (partial(getattr, row) for row in value)))
+
+    def _untyped_rows(self, given: Sequence[Mapping[str, Any]]) -> tuple[SearchRow, ...]:
         title, url, description, date, score = self.title, self.url, self.description, self.date, self.score
         found = [
             SearchRow(
@@ -97,21 +116,6 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
         if not self.others:
             return tuple(found)
         return tuple([self._completed(row, item.get) for row, item in zip(found, given, strict=True)])
-
-    def _typed_rows(self, given: Sequence[Any]) -> tuple[SearchRow, ...]:
-        found = [
-            SearchRow(
-                (row.title or "").strip(),
-                (row.url or "").strip(),
-                (" ".join(said) if isinstance(said := row.description, list) else said or "").strip(),
-                (row.date or "").strip(),
-                row.score,
-            )
-            for row in given
-        ]
-        if not self.others:
-            return tuple(found)
-        return tuple(map(self._completed, found, (partial(getattr, row) for row in given)))
 
     def _completed(self, row: SearchRow, look: Callable[[str], Any]) -> SearchRow:
         missing = [column for column in self.others if not getattr(row, column)]
@@ -135,6 +139,10 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
         return reply
 
 
+def _tolerant_row(row: Any) -> SearchRow:
+    return SearchRow(text(row.title), text(row.url), prose(row.description), text(row.date), row.score)
+
+
 def _object(parts: dict[str, Any]) -> Any:
     """The type of a JSON object with these parts, none of which must be there."""
     return TypedDict("Reply", parts, total=False)  # type: ignore[operator]
@@ -148,8 +156,9 @@ def json_request(
     return HttpRequest(
         method,
         url,
-        headers={"Content-Type": "application/json", "Accept": "application/json", **headers},
-        body=msgspec.json.encode(body),
+        {"Content-Type": "application/json", "Accept": "application/json", **headers},
+        msgspec.json.encode(body),
+        SEARCHES_WITHIN,
     )
 
 
