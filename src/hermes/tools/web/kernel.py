@@ -111,8 +111,21 @@ class WebKernel:
     ) -> Coroutine[Any, Any, SearchOutcome]:
         """Search; `filters` are the fields of `Query` that narrow it."""
         most = clamp_limit(limit)
-        search = self._found(query, most, filters)
-        return search if self._log is None else _logged(search, self._log, {"query": query, "limit": most})
+        if self._log is None:
+            return self._found(query, most, filters)
+        return self._logged(self._log, query, most, filters)
+
+    async def _logged(
+        self, log: Log, query: object, limit: int, filters: Mapping[str, object] | None
+    ) -> SearchOutcome:
+        asked = {"query": query, "limit": limit}
+        try:
+            outcome = await self._found(query, limit, filters)
+        except HermesError as error:
+            log("web_search", {"parameters": asked, "error": str(error), "results_count": 0})
+            raise
+        log("web_search", {"parameters": asked, **_search_figures(outcome)})
+        return outcome
 
     async def _found(self, query: object, limit: int, filters: Mapping[str, object] | None) -> SearchOutcome:
         wanted = _query(query, limit, filters)
@@ -273,16 +286,6 @@ def _unreadable(url: str, backend: WebBackend) -> str:
 
 def _repetitions(count: int) -> tuple[str, ...]:
     return (f"{count} {'row was' if count == 1 else 'rows were'} left out: the page of another row",)
-
-
-async def _logged(search: Awaitable[SearchOutcome], log: Log, asked: Mapping[str, object]) -> SearchOutcome:
-    try:
-        outcome = await search
-    except HermesError as error:
-        log("web_search", {"parameters": asked, "error": str(error), "results_count": 0})
-        raise
-    log("web_search", {"parameters": asked, **_search_figures(outcome)})
-    return outcome
 
 
 def _search_figures(outcome: SearchOutcome) -> dict[str, Any]:
