@@ -17,8 +17,8 @@ def _names(text: str) -> frozenset[str]:
 
 
 _NEVER_OR_FORMULA = (
-    "math, script, style, template, svg, canvas, iframe, object, embed, video, audio, map, area, select, textarea,"
-    " datalist, progress, meter, dialog, noframes, noembed, annotation, annotation-xml"
+    "math, script, style, template, svg, canvas, iframe, object, embed, video, audio, map, area, select,"
+    " textarea, datalist, progress, meter, dialog, noframes, noembed, annotation, annotation-xml"
 )
 _MAY_HOLD_TEX = ("math", "script")
 _BLOCKS = _names(
@@ -75,7 +75,15 @@ class Element:
     __slots__ = ("depth", "far", "first", "flags", "last", "near", "node", "parent", "path", "tag")
 
     def __init__(
-        self, tag: str, node: Any, parent: "Element | None", first: int, flags: int, path: int, near: float, far: float
+        self,
+        tag: str,
+        node: Any,
+        parent: "Element | None",
+        first: int,
+        flags: int,
+        path: int,
+        near: float,
+        far: float,
     ) -> None:
         self.tag = tag
         self.node = node
@@ -119,7 +127,9 @@ def strip(root: LexborNode) -> None:
 
 def _write_formulas(nodes: Sequence[LexborNode]) -> bool:
     """Put TeX in place of the elements that hold a formula; says whether there were any."""
-    formulas = [(node, formula) for node in nodes if node.tag in _MAY_HOLD_TEX and (formula := _formula(node))]
+    formulas = [
+        (node, formula) for node in nodes if node.tag in _MAY_HOLD_TEX and (formula := _formula(node))
+    ]
     for node, formula in formulas:
         node.replace_with(f"${formula}$")
     return bool(formulas)
@@ -168,20 +178,21 @@ class _Walk:
 
     def run(self, root: LexborNode) -> Cut:
         stack = self.stack
+        text = ""
         for node in root.traverse(include_text=True):
             tag = node.tag or ""
-            text = node.text_content or "" if tag == "-text" else None
-            if text is not None and not self.has_text and text.isspace() and not self.element.flags & PRE:
-                continue
-            parent = node.parent
-            if parent is not None and stack[-1][0] != parent.mem_id:
-                self._leave(parent.mem_id)
             kind = _KINDS.get(tag)
-            if text is not None:
+            if kind == _TEXT:
+                text = node.text_content or ""
+                if not self.has_text and text.isspace() and not self.element.flags & PRE:
+                    continue
+            parent = node.parent
+            above = stack[-1][0] if parent is None else parent.mem_id
+            if stack[-1][0] != above:
+                self._leave(above)
+            if kind == _TEXT:
                 self._text(text)
             elif kind == _BLOCK or (kind is None and "-" in tag and tag[0] != "-"):
-                if self.parts:
-                    self._finish()
                 self._open(node, tag)
             elif kind is None:
                 stack.append((node.mem_id, _PLAIN, None))
@@ -193,12 +204,11 @@ class _Walk:
 
     def _text(self, text: str) -> None:
         self.parts.append(text)
-        if not self.has_text or self.links or self.breaks:
-            if text and not text.isspace():
-                self.has_text = True
-                self.breaks = 0
-                if self.links:
-                    self.linked += len(text)
+        if text and not text.isspace():
+            self.has_text = True
+            self.breaks = 0
+            if self.links:
+                self.linked += len(text)
 
     def _inline(self, node: LexborNode, tag: str, kind: int) -> None:
         if kind == _FORMAT:
@@ -222,6 +232,8 @@ class _Walk:
 
     def _open(self, node: LexborNode, tag: str) -> None:
         """Begin a block-level element."""
+        if self.parts:
+            self._finish()
         parent = self.element
         flags = parent.flags | _TAG_FLAGS.get(tag, 0)
         attributes = node.attributes
@@ -279,7 +291,7 @@ class _Walk:
     def _keep(self) -> None:
         found = self.found
         parts = self.parts
-        text = one_line("".join([part for part in parts if part.__class__ is str]) if len(parts) > 1 else parts[0])
+        text = one_line("".join([part for part in parts if part.__class__ is str]))
         if text:
             words, least = text.count(" ") + 1, len(text) // 12
             found.texts.append(text)

@@ -57,7 +57,8 @@ class Sums:
     def __init__(self, cut: Cut) -> None:
         letters = [len(text) or 1 for text in cut.texts]
         self.share = [
-            linked / count if linked < count else 1.0 for linked, count in zip(cut.linked, letters, strict=True)
+            linked / count if linked < count else 1.0
+            for linked, count in zip(cut.linked, letters, strict=True)
         ]
         self.long = [
             count if count >= LONG and share < 0.4 else 0
