@@ -22,6 +22,7 @@ BOMBS = {
     "hidden by tables": "<div><table></div></table>" * 20_000 + "END",
     "hidden in attributes": ('<p =">' + "<div>" * 1_000 + '">') * 60 + "END",
     "lists": "<ul><li>" * 20_000 + "END",
+    "lists with text": "<ul><li>x" * 5_000 + "END",
     "quotes": "<blockquote>" * 20_000 + "END",
     "tables": "<table><tr><td>" * 10_000 + "END",
     "links": "<a href=x><div>" * 20_000 + "END",

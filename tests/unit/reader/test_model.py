@@ -5,13 +5,16 @@ import pickle
 from math import exp
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from hermes.tools.web.reader import html as html_module
 from hermes.tools.web.reader import model as model_module
 from hermes.tools.web.reader.choose import expected, threshold
-from hermes.tools.web.reader.features import KINDS, NAMES, PAGE
+from hermes.tools.web.reader.features import KINDS, NAMES, PAGE, columns
 from hermes.tools.web.reader.html import read_html
 from hermes.tools.web.reader.model import Exit, Model, Weights, model
-from hermes.tools.web.reader.wording import name_tokens, word_tokens
+from hermes.tools.web.reader.wording import _NAME, name_tokens, word_tokens
 
 
 def test_the_model_was_trained_on_the_features_that_are_computed():
@@ -45,6 +48,21 @@ def test_a_run_that_is_clear_sees_no_more_trees():
     assert clear == pytest.approx(1 / (1 + exp(4)))
 
 
+def test_a_column_holds_whole_numbers_alone_or_fractions_alone(monkeypatch):
+    tables = []
+
+    def kept(*given):
+        tables.append(columns(*given))
+        return tables[-1]
+
+    monkeypatch.setattr(html_module, "columns", kept)
+    item = "<li><a href=/x>A link</a> with words</li>"
+    text = "<p>A paragraph of text that is long enough to be one, with <b>bold</b> words in it.</p>"
+    read_html(f"<nav>Menu</nav><h1>Title</h1>{text * 9}<ul>{item * 9}</ul><footer>Imprint</footer>")
+    kinds = {name: {type(value) for value in column} for name, column in zip(NAMES, tables[0], strict=True)}
+    assert {name for name, kind in kinds.items() if kind not in ({int}, {float})} == set()
+
+
 def test_kinds_are_probabilities():
     kinds = model().kinds([0.0] * len(PAGE))
     assert len(kinds) == len(KINDS)
@@ -64,6 +82,11 @@ def test_names_and_words_are_taken_apart():
     assert word_tokens("Share this!") == ["share", "this", "^share", "=share this"]
     assert word_tokens("12 comments so far, and more to come here")[:2] == ["0", "comments"]
     assert word_tokens("") == []
+
+
+@given(st.text(alphabet="abzAZ09-_ é\u0130", max_size=20))
+def test_a_name_is_taken_apart_the_same_with_and_without_capitals(name):
+    assert name_tokens(name) == [token.lower() for token in _NAME.findall(name)]
 
 
 def test_the_threshold_follows_the_expected_match():

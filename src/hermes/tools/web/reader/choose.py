@@ -1,6 +1,7 @@
 """Which runs to keep: as many of the likeliest as promise the best match, then whole structures."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 from hermes.tools.web.reader.cut import Cut, Element
 
@@ -45,28 +46,25 @@ def threshold(best: float) -> float:
 
 def close(cut: Cut, kept: list[bool]) -> None:
     """Keep whole structures that are mostly kept, code near kept text, and headings right above it."""
+    seen = [bool(text) for text in cut.texts]
     for element in cut.containers:
+        first, last = element.first, element.last
         enough = _WHOLE.get(element.tag)
-        if enough is not None and element.last - element.first > 1:
-            _fill(cut, kept, element, enough)
-        elif element.tag == "pre" and any(kept[max(0, element.first - _NEAR) : element.last + _NEAR]):
-            _keep(cut, kept, element)
+        if enough is not None and last - first > 1:
+            is_whole = _is_mostly_kept(cut.words[first:last], kept, element, enough)
+        else:
+            is_whole = element.tag == "pre" and any(kept[max(0, first - _NEAR) : last + _NEAR])
+        if is_whole:
+            kept[first:last] = seen[first:last]
     _adopt_headings(cut, kept)
 
 
-def _fill(cut: Cut, kept: list[bool], element: Element, enough: float) -> None:
-    """Keep a structure whole if enough of it is kept, or a part of it and the text before and after."""
+def _is_mostly_kept(words: Sequence[int], kept: Sequence[bool], element: Element, enough: float) -> bool:
+    """Whether enough of a structure is kept, or a part of it and the text before and after."""
     first, last = element.first, element.last
-    words = cut.words[first:last]
-    taken = sum(count for count, is_kept in zip(words, kept[first:last], strict=True) if is_kept)
+    taken = sum(compress(words, kept[first:last]))
     is_between = first > 0 and last < len(kept) and kept[first - 1] and kept[last]
-    if taken and (is_between or taken >= enough * sum(words)):
-        _keep(cut, kept, element)
-
-
-def _keep(cut: Cut, kept: list[bool], element: Element) -> None:
-    for index in range(element.first, element.last):
-        kept[index] = bool(cut.texts[index])
+    return taken > 0 and (is_between or taken >= enough * sum(words))
 
 
 def _adopt_headings(cut: Cut, kept: list[bool]) -> None:

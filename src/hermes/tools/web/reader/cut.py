@@ -1,7 +1,7 @@
 """A page cut into runs of text: one walk over the tree that notes all that is asked about a run later."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
@@ -16,10 +16,11 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NEVER = (
-    "script, style, template, svg, canvas, iframe, object, embed, video, audio, map, area, select, textarea,"
-    " datalist, progress, meter, dialog, noframes, noembed, annotation, annotation-xml"
+_NEVER_OR_FORMULA = (
+    "math, script, style, template, svg, canvas, iframe, object, embed, video, audio, map, area, select,"
+    " textarea, datalist, progress, meter, dialog, noframes, noembed, annotation, annotation-xml"
 )
+_MAY_HOLD_TEX = ("math", "script")
 _BLOCKS = _names(
     "address article aside blockquote body button caption center dd details dir div dl dt fieldset figcaption"
     " figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html label legend li main menu nav"
@@ -50,13 +51,7 @@ _INVISIBLE = re.compile(
     r"|background(?:-color)?\s*:\s*([^;\s]{1,40})\s*;(?:[^;]{0,80};){0,8}?\s*color\s*:\s*\2\s*(?:[;!]|$))",
     re.I,
 )
-_MAYBE_HIDDEN = ", ".join(
-    (
-        "[hidden]",
-        '[aria-hidden="true"]',
-        *(f'[style*="{word}" i]' for word in ("none", "hidden", "opacity", "font-size", "background")),
-    )
-)
+_MAYBE_HIDDEN = '[hidden], [aria-hidden="true"], [style]'
 
 _REVEALED = re.compile(r"accordion|collaps|\btab|panel|faq|toggle|expand|answer|slide|carousel|drawer", re.I)
 
@@ -80,17 +75,27 @@ class Element:
     __slots__ = ("depth", "far", "first", "flags", "last", "near", "node", "parent", "path", "tag")
 
     def __init__(
-        self, tag: str, node: Any, parent: "Element | None", first: int, flags: int, path: int
+        self,
+        tag: str,
+        node: Any,
+        parent: "Element | None",
+        first: int,
+        flags: int,
+        path: int,
+        near: float,
+        far: float,
     ) -> None:
         self.tag = tag
         self.node = node
         self.parent = parent
-        self.first = first
-        self.last = first
+        self.first = self.last = first
         self.flags = flags
         self.path = path
-        self.depth: int = 0 if parent is None else parent.depth + 1
-        self.near = self.far = 0.0
+        self.near = near
+        if parent is None:
+            self.depth, self.far = 0, far
+        else:
+            self.depth, self.far = parent.depth + 1, parent.far + far
 
 
 class Cut:
@@ -109,21 +114,33 @@ class Cut:
 
 def strip(root: LexborNode) -> None:
     """Take out what is no text: scripts, controls, inline text that nobody sees. Formulas become TeX."""
-    for node in root.css('math, script[type^="math/tex"]'):
-        formula = _formula(node)
-        if formula:
-            node.replace_with(f"${formula}$")
-    for node in reversed(root.css(_NEVER)):
-        node.decompose()
+    unread = root.css(_NEVER_OR_FORMULA)
+    if _write_formulas(unread):
+        unread = root.css(_NEVER_OR_FORMULA)
+    for node in reversed(unread):
+        if node.tag != "math":
+            node.decompose()
     for node in reversed(root.css(_MAYBE_HIDDEN)):
         if _KINDS.get(node.tag or "") != _BLOCK and _is_hidden(node.attributes):
             node.decompose()
 
 
+def _write_formulas(nodes: Sequence[LexborNode]) -> bool:
+    """Put TeX in place of the elements that hold a formula; says whether there were any."""
+    formulas = [
+        (node, formula) for node in nodes if node.tag in _MAY_HOLD_TEX and (formula := _formula(node))
+    ]
+    for node, formula in formulas:
+        node.replace_with(f"${formula}$")
+    return bool(formulas)
+
+
 def _formula(node: LexborNode) -> str:
+    attributes = node.attributes
     if node.tag == "script":
-        return " ".join(node.text().split())
-    source = node.attributes.get("alttext")
+        is_tex = (attributes.get("type") or "").startswith("math/tex")
+        return " ".join(node.text().split()) if is_tex else ""
+    source = attributes.get("alttext")
     if not source:
         annotation = node.css_first('annotation[encoding="application/x-tex"]')
         source = annotation.text() if annotation is not None else ""
@@ -151,7 +168,7 @@ class _Walk:
     def __init__(self, root: LexborNode, names: Names) -> None:
         self.found = Cut()
         self.names = names
-        self.element = Element("", root, None, 0, 0, 0)
+        self.element = Element("", root, None, 0, 0, 0, 0.0, 0.0)
         self.stack: list[tuple[int, int, Any]] = [(0, _PLAIN, None)]
         self.paths: dict[tuple[int, str, str], int] = {}
         self.parts: list[Any] = []
@@ -161,18 +178,26 @@ class _Walk:
 
     def run(self, root: LexborNode) -> Cut:
         stack = self.stack
+        text = ""
         for node in root.traverse(include_text=True):
             tag = node.tag or ""
-            text = node.text_content if tag == "-text" else None
-            if text is not None and not self.has_text and text.isspace() and not self.element.flags & PRE:
-                continue
+            kind = _KINDS.get(tag)
+            if kind == _TEXT:
+                text = node.text_content or ""
+                if not self.has_text and text.isspace() and not self.element.flags & PRE:
+                    continue
             parent = node.parent
-            if parent is not None and stack[-1][0] != parent.mem_id:
-                self._leave(parent.mem_id)
-            if text is not None:
+            above = stack[-1][0] if parent is None else parent.mem_id
+            if stack[-1][0] != above:
+                self._leave(above)
+            if kind == _TEXT:
                 self._text(text)
+            elif kind == _BLOCK or (kind is None and "-" in tag and tag[0] != "-"):
+                self._open(node, tag)
+            elif kind is None:
+                stack.append((node.mem_id, _PLAIN, None))
             else:
-                self._enter(node, tag)
+                self._inline(node, tag, kind)
         self._leave(0)
         self._finish()
         return self.found
@@ -185,17 +210,8 @@ class _Walk:
             if self.links:
                 self.linked += len(text)
 
-    def _enter(self, node: LexborNode, tag: str) -> None:
-        kind = _KINDS.get(tag)
-        if kind is None:
-            kind = _BLOCK if "-" in tag and tag[0] != "-" else _PLAIN
-        if kind == _BLOCK:
-            if self.has_text or self.parts:
-                self._finish()
-            self._open(node, tag)
-        elif kind == _PLAIN:
-            self.stack.append((node.mem_id, _PLAIN, None))
-        elif kind == _FORMAT:
+    def _inline(self, node: LexborNode, tag: str, kind: int) -> None:
+        if kind == _FORMAT:
             self.parts.append(node)
             self.formats.append(node)
             is_link = tag == "a"
@@ -216,6 +232,8 @@ class _Walk:
 
     def _open(self, node: LexborNode, tag: str) -> None:
         """Begin a block-level element."""
+        if self.parts:
+            self._finish()
         parent = self.element
         flags = parent.flags | _TAG_FLAGS.get(tag, 0)
         attributes = node.attributes
@@ -236,11 +254,10 @@ class _Walk:
         path = self.paths.get(key)
         if path is None:
             path = self.paths[key] = len(self.paths) + 1
-        element = Element(tag, node, parent, len(self.found.texts), flags, path)
-        element.near = near
-        element.far = parent.far + far
+        found = self.found
+        element = Element(tag, node, parent, len(found.texts), flags, path, near, far)
         self.element = element
-        self.found.containers.append(element)
+        found.containers.append(element)
         self.stack.append((node.mem_id, _BLOCK, element))
 
     def _leave(self, parent: int) -> None:
@@ -249,7 +266,7 @@ class _Walk:
         while stack[-1][0] != parent and len(stack) > 1:
             _, kind, opened = stack.pop()
             if kind == _BLOCK:
-                if self.has_text or self.parts:
+                if self.parts:
                     self._finish()
                 opened.last = len(self.found.texts)
                 self.element = opened.parent
@@ -273,13 +290,15 @@ class _Walk:
 
     def _keep(self) -> None:
         found = self.found
-        text = one_line("".join([part for part in self.parts if part.__class__ is str]))
+        parts = self.parts
+        text = one_line("".join([part for part in parts if part.__class__ is str]))
         if text:
+            words, least = text.count(" ") + 1, len(text) // 12
             found.texts.append(text)
-            found.words.append(max(text.count(" ") + 1, len(text) // 12))
+            found.words.append(words if words > least else least)
             found.linked.append(self.linked)
             found.elements.append(self.element)
-            found.inline.append(self.parts)
+            found.inline.append(parts)
 
 
 def _is_image(part: object) -> bool:

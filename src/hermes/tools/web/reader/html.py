@@ -27,6 +27,7 @@ SMALL = 40
 
 Route = Literal["model", "small", "long", "whole", "empty"]
 
+_REPLACEMENT = "\ufffd".encode()
 _FRAME = NAV | FOOTER | ASIDE | BUTTON
 _COMMENTS = re.compile(r"(?:^|[^a-z])(?:comments?|disqus|respond|reviews?)(?![a-z])", re.I)
 
@@ -71,7 +72,7 @@ def examine(html: bytes | str, url: str = "", *, comments: bool | None = None) -
 def _examine(html: bytes | str, url: str, comments: bool | None) -> Reading:
     text, notes = _bounded(html)
     text, more_notes = tame(text)
-    tree = LexborHTMLParser(text, options=LexborDocumentOptions.WO_EVENTS)
+    tree = LexborHTMLParser(_storable(text), options=LexborDocumentOptions.WO_EVENTS)
     head = Head(tree)
     resolve = resolver(head, url)
     page_title, fields = title(head, tree), metadata(head, tree, resolve)
@@ -103,7 +104,7 @@ def _bounded(html: bytes | str) -> tuple[str, tuple[str, ...]]:
             html = _uncommented(html, "<!--", "-->")
     is_cut = len(html) > MAX_BYTES
     html = html[:MAX_BYTES]
-    text = decode(html, declared=True) if isinstance(html, bytes) else _storable(html)
+    text = decode(html, declared=True) if isinstance(html, bytes) else html
     note = f"the page is larger than {MAX_BYTES // 1_000_000} MB; the rest was left out"
     return text, (note,) if is_cut else ()
 
@@ -119,13 +120,9 @@ def _uncommented(html: AnyStr, start: AnyStr, end: AnyStr) -> AnyStr:
     return html[:0].join(kept)
 
 
-def _storable(text: str) -> str:
-    """Text without lone surrogates and NULs."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        text = text.encode("utf-8", "replace").decode("utf-8")
-    return text.replace("\x00", "\ufffd")
+def _storable(text: str) -> bytes:
+    """Text in UTF-8, without lone surrogates and NULs."""
+    return text.encode("utf-8", "replace").replace(b"\x00", _REPLACEMENT)
 
 
 def _cut(root: LexborNode | None) -> Cut:

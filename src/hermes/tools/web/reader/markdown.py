@@ -61,7 +61,7 @@ class _Writer:
         self.resolve = resolve
         self.block = Block()
         self.outer: list[tuple[Element, Block]] = []
-        self.chains: dict[Element | None, list[Element]] = {}
+        self.chains: dict[Element, tuple[Element, ...]] = {}
         self.cells: dict[Element, int] = {}
 
     def write(self, kept: Sequence[bool]) -> str:
@@ -77,7 +77,7 @@ class _Writer:
                 self._picture(cut.elements[index - 1], picture)
                 at, picture = next(loose, (-1, None))
             self._enter(cut.elements[index])
-            self._run(cut.elements[index], cut.inline[index])
+            self._run(cut.elements[index], cut.inline[index], cut.texts[index])
         while self.outer:
             self._leave()
         return self.block.finish()
@@ -100,20 +100,19 @@ class _Writer:
                 self.cells[element] = column
                 column += _number(element.node, "colspan")
 
-    def _chain(self, element: Element) -> list[Element]:
-        """The structures around an element, outermost first."""
-        parent = element.parent
-        found = self.chains.get(parent)
-        if found is None:
-            found = []
-            here = parent
-            while here is not None:
-                if here.tag in _STRUCTURES:
-                    found.append(here)
-                here = here.parent
-            found = self.chains[parent] = found[::-1][:MAX_NESTED_BLOCKS]
-        is_inner = element.tag in _STRUCTURES and len(found) < MAX_NESTED_BLOCKS
-        return [*found, element] if is_inner else found
+    def _chain(self, element: Element) -> tuple[Element, ...]:
+        """The structures around an element, outermost first, and the element itself if it is one."""
+        fresh: list[Element] = []
+        here: Element | None = element
+        while here is not None and here not in self.chains:
+            fresh.append(here)
+            here = here.parent
+        found = self.chains[here] if here is not None else ()
+        for here in reversed(fresh):
+            if here.tag in _STRUCTURES and len(found) < MAX_NESTED_BLOCKS:
+                found = (*found, here)
+            self.chains[here] = found
+        return found
 
     def _enter(self, element: Element) -> None:
         chain = self._chain(element)
@@ -153,7 +152,7 @@ class _Writer:
             return Cell(self.cells.get(element, 0))
         return Listing() if tag in ("ul", "menu", "dir") else Block()
 
-    def _run(self, element: Element, parts: Sequence[Any]) -> None:
+    def _run(self, element: Element, parts: Sequence[Any], text: str) -> None:
         block = self.block
         if block.is_verbatim:
             block.text("\n" if block.inline and not block.inline[-1].endswith("\n") else "")
@@ -165,6 +164,15 @@ class _Writer:
         is_term = element.tag == "dt"
         if is_term:
             block.open(emphasis("**"))
+        if len(parts) == 1:
+            block.text(text)
+        else:
+            self._write(parts)
+        block.flush()
+
+    def _write(self, parts: Sequence[Any]) -> None:
+        """Text with its formatting, links and pictures."""
+        block = self.block
         for part in parts:
             if part.__class__ is str:
                 block.text("\n" if part == "\n" else _spaced(part))
@@ -175,7 +183,6 @@ class _Writer:
                 block.text(self._image(part))
             else:
                 block.open(_as_it_is if part.tag in _BOLD and block.heading else self._wrap(part, part.tag))
-        block.flush()
 
     def _wrap(self, node: LexborNode, tag: str) -> Wrap:
         if tag == "a":

@@ -15,6 +15,11 @@ _UNSEEN = re.compile(
 _IN_ADDRESS = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", '"': "%22", "\\": "%5C"}
 _ADDRESS = str.maketrans({**_IN_ADDRESS, **dict.fromkeys(map(chr, range(32)), "")})
 _PLAIN = re.compile(r"https?://[\w.-]+(?:/[\w/.?=&%#+~,:;@!-]*)?", re.ASCII)
+_PATH = re.compile(
+    r"(?=/)(?:/[\w=&%+~,:@!-][\w.=&%+~,:@!-]*+)*+/?(?:\?[\w./=&%+~,:@!-]++)?(?:#[\w./=&%+~,:@!-]++)?",
+    re.ASCII,
+)
+"""An address that only lacks the host: no part of it is empty or made of dots."""
 _SCHEMES = ("http", "https", "mailto", "")
 
 _STRING = r'"((?:[^"\\]|\\.){1,300}+)"'
@@ -149,18 +154,33 @@ def field_text(value: str | None) -> str:
 def resolver(head: Head, url: str) -> Resolve:
     """A function that makes the addresses of a page absolute."""
     start = _joined(url, head.base) or url
+    host = _host(start)
     known: dict[str, str | None] = {}
 
     def resolve(address: str) -> str | None:
         if not start and address.lstrip().startswith("#"):
             return None
         if address not in known:
-            is_whole = address.startswith(("https://", "http://"))
-            whole = address if is_whole and _PLAIN.fullmatch(address) else _joined(start, address)
-            known[address] = whole.translate(_ADDRESS) if whole else None
+            if _PLAIN.fullmatch(address):
+                known[address] = address
+            elif host and _PATH.fullmatch(address):
+                known[address] = f"{host}{address}"
+            else:
+                whole = _joined(start, address)
+                known[address] = whole.translate(_ADDRESS) if whole else None
         return known[address]
 
     return resolve
+
+
+def _host(url: str) -> str:
+    """The scheme and host of an address as they stand before a path; empty where it has none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    has_host = parts.scheme in ("http", "https") and parts.netloc
+    return f"{parts.scheme}://{parts.netloc}".translate(_ADDRESS) if has_host else ""
 
 
 def _joined(base: str, address: str) -> str | None:

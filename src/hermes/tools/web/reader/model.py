@@ -62,17 +62,21 @@ class Model:
         self.features = weights.features
         self.provenance = weights.provenance
         count = len(weights.features)
+        fractions = _fractions(weights.trees)
         starts = (0, *(exit.trees for exit in weights.exits))
         ends = (*starts[1:], len(weights.trees))
         first, *others = [
-            _compiled("{}", count, weights.trees[at:to]) for at, to in zip(starts, ends, strict=True)
+            _compiled("{}", count, weights.trees[at:to], fractions)
+            for at, to in zip(starts, ends, strict=True)
         ]
         self._first = first
         self._others = [
             (exit.least, exit.most, exit.below, exit.above, trees)
             for exit, trees in zip(weights.exits, others, strict=True)
         ]
-        self._kinds = [_compiled("exp(({})/unit)", len(PAGE), trees) for trees in weights.kinds]
+        self._kinds = [
+            _compiled("exp(({})/unit)", len(PAGE), trees, _fractions(trees)) for trees in weights.kinds
+        ]
         self._names = {name: (near / UNIT, far / UNIT) for name, (near, far) in weights.names.items()}
         self._words = {word: weight / UNIT for word, weight in weights.words.items()}
         self._headings = {word: weight / UNIT for word, weight in weights.headings.items()}
@@ -87,8 +91,8 @@ class Model:
                 self._known.clear()
             near = far = 0.0
             for token in name_tokens(text):
-                weight = self._names.get(token)
-                if weight is not None:
+                if token in self._names:
+                    weight = self._names[token]
                     near += weight[0]
                     far += weight[1]
             found = self._known[text] = (near, far)
@@ -146,21 +150,27 @@ def model() -> Model:
         return Model(msgspec.msgpack.decode(file.read(), type=Weights))
 
 
-def _compiled(form: str, count: int, trees: Sequence[Tree]) -> Callable[..., float]:
+def _fractions(trees: Sequence[Tree]) -> frozenset[float]:
+    """The features that are not always whole: Python compares numbers of one type much faster."""
+    numbers = (pair for tree in trees for pair in zip(tree[::2], tree[1::2], strict=True))
+    return frozenset(feature for feature, value in numbers if value % 1)
+
+
+def _compiled(
+    form: str, count: int, trees: Sequence[Tree], fractions: frozenset[float]
+) -> Callable[..., float]:
     """Trees as one function of so many features: their sum, put into a formula."""
     arguments = ",".join(f"x{index}" for index in range(count))
-    source = f"lambda {arguments}: {form.format('+'.join(map(_expression, trees)) or '0')}"
+    total = "+".join(_subtree(iter(tree), fractions) for tree in trees) or "0"
+    source = f"lambda {arguments}: {form.format(total)}"
     found: Callable[..., float] = eval(source, {"exp": exp, "unit": LEAF_UNIT})  # noqa: S307 - our own numbers
     return found
 
 
-def _expression(tree: Tree) -> str:
-    return _subtree(iter(tree))
-
-
-def _subtree(numbers: Iterator[float]) -> str:
-    feature, value = int(next(numbers)), next(numbers)
+def _subtree(numbers: Iterator[float], fractions: frozenset[float]) -> str:
+    feature, value = next(numbers), next(numbers)
     if feature < 0:
         return f"{value:.0f}"
-    left = _subtree(numbers)
-    return f"({left} if x{feature}<={value:.6g} else {_subtree(numbers)})"
+    most = float(f"{value:.6g}") if feature in fractions else round(value)
+    left = _subtree(numbers, fractions)
+    return f"({left} if x{feature:.0f}<={most!r} else {_subtree(numbers, fractions)})"

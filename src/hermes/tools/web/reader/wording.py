@@ -3,6 +3,8 @@
 import re
 
 _NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_SMALL_LETTERS = "".join(letter if letter.islower() else " " for letter in map(chr, range(128)))
+"""What stands for each ASCII letter in a name without capitals: itself, or a space."""
 _STRIPPED = (
     ".,:;!?()[]{}\"'|-+*/\\#\u00a9\u00ab\u00bb\u00b7\u2013\u2014\u2018\u2019\u201c\u201d\u2022\u2026"
     "\u2039\u203a\u2190\u2192\u25bc"
@@ -14,8 +16,9 @@ OPENING = 200
 
 def name_tokens(names: str) -> list[str]:
     """The words inside a class or an id, however they are joined."""
-    found: list[str] = _NAME.findall(names)
-    return found if names.islower() else [token.lower() for token in found]
+    if names.isascii() and names.islower():
+        return names.translate(_SMALL_LETTERS).split()
+    return [token.lower() for token in _NAME.findall(names)]
 
 
 def word_tokens(text: str) -> list[str]:
