@@ -66,7 +66,7 @@ def read(sample: Sample) -> Labelled | None:
         return None
     about = signs(sample.url, head.data, head.fields.get("og:type", ""))
     unlearnt = Unlearnt()
-    table = columns(found, about, unlearnt)
+    table, shared = columns(found, about, unlearnt)
     covered = np.array(labels(found.texts, sample.text))
     gold = words(sample.text)
     labelled = Labelled(
@@ -74,7 +74,7 @@ def read(sample: Sample) -> Labelled | None:
         kind=sample.type,
         domain=sample.domain,
         cut=found,
-        features=np.array(table, dtype=np.float64).T,
+        features=np.hstack([np.array(table, dtype=np.float64).T, np.tile(shared, (len(found.texts), 1))]),
         page=unlearnt.page,
         labels=covered,
         weights=_weights(np.array(found.words, dtype=float), covered, len(gold)),

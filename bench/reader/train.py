@@ -24,13 +24,13 @@ from bench.reader.pages import load
 from bench.reader.score import words
 from hermes.tools.web.reader import model as shipped
 from hermes.tools.web.reader.choose import choose, expected
-from hermes.tools.web.reader.features import KINDS, NAMES
+from hermes.tools.web.reader.features import KINDS, NAMES, SHARED
 
 FOLDS = 4
 EXITS = (10, 40)
 """After how many trees a run may be clear."""
-LIKELY, UNLIKELY = 0.15, 0.7
-RARE = 0.002
+LIKELY, UNLIKELY = 0.1, 0.8
+RARE = 0.001
 """How many of the likely runs may be taken for clear ones, and of the unlikely."""
 
 
@@ -74,12 +74,13 @@ def judge(table: Table, trained: Trained, pages: list[int]) -> list[tuple[str, f
     """The kind and the F1 of pages, as the model reads them."""
     features = filled(table, pages, trained.linear(pages), trained.kinds(pages))
     model = shipped.Model(weights(trained, ""))
-    odds = model.odds([column.tolist() for column in features.T])
+    first = len(NAMES) - len(SHARED)
     found, at = [], 0
     for number in pages:
         page = table.pages[number]
-        own = odds[at : at + len(page.labels)]
-        at += len(own)
+        rows = features[at : at + len(page.labels)]
+        at += len(rows)
+        own = model.odds(rows[:, :first].T.tolist(), rows[0, first:].tolist())
         kept = choose(page.cut, own, expected(page.cut.words, own))
         found.append((page.kind, _f1(page, kept)))
     return found

@@ -157,6 +157,14 @@ def test_pictures_between_kept_text_are_kept():
     assert markdown(html).split("\n\n")[1] == "![A plan](https://example.org/a.png)"
 
 
+def test_a_picture_is_not_described_in_words_that_the_text_has_anyway():
+    html = "<h1>Red shoes</h1><p>Made of <b>leather</b>. <img src=/a.png alt='Leather shoes, red'></p>"
+    assert markdown(html).endswith("![](https://example.org/a.png)")
+    assert markdown(html.replace("red'", "worn'")).endswith(
+        "![Leather shoes, worn](https://example.org/a.png)"
+    )
+
+
 def test_empty_cells_keep_their_column():
     html = "<table><tr><th>a<th>b<th>c<tr><td>1<td><td>3</table>"
     assert markdown(html).splitlines()[2] == "| 1 |  | 3 |"

@@ -82,18 +82,17 @@ class Weigher(Protocol):
     def kinds(self, page: Sequence[float]) -> Sequence[float]: ...
 
 
-def columns(cut: Cut, signs: Sequence[float], weigher: Weigher) -> list[Column]:
-    """One column for each feature, in the order of `NAMES`."""
+def columns(cut: Cut, signs: Sequence[float], weigher: Weigher) -> tuple[list[Column], list[float]]:
+    """A column for each feature of runs, and what all runs of the page share, in the order of `NAMES`."""
     sums = Sums(cut)
     groups = Groups(cut, sums)
     page = [*signs, *whole(cut, sums, groups)]
-    count = len(cut.texts)
-    return [
+    own_columns = [
         *own(cut, sums, weigher),
         *around(cut, sums, weigher),
         *inside(cut, sums, groups),
-        *[[value] * count for value in (*page[len(SIGNS) - 1 :], *weigher.kinds(page))],
     ]
+    return own_columns, [*page[len(SIGNS) - 1 :], *weigher.kinds(page)]
 
 
 def own(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
@@ -380,4 +379,5 @@ WHOLE = _listed(
 )
 KINDS = _listed("article documentation service forum listing product collection")
 PAGE = (*SIGNS, *WHOLE)
-NAMES = (*OWN, *AROUND, *INSIDE, SIGNS[-1], *WHOLE, *[f"kind-{kind}" for kind in KINDS])
+SHARED = (SIGNS[-1], *WHOLE, *[f"kind-{kind}" for kind in KINDS])
+NAMES = (*OWN, *AROUND, *INSIDE, *SHARED)

@@ -162,9 +162,9 @@ def _choose(found: Cut, head: Head, url: str) -> _Choice:
 
 def _judged(found: Cut, head: Head, url: str) -> _Choice:
     learnt = model()
-    table = columns(found, signs(url, head.data, head.fields.get("og:type", "")), learnt)
-    kinds = [column[0] for column in table[-len(KINDS) :]]
-    odds = learnt.odds(table)
+    table, shared = columns(found, signs(url, head.data, head.fields.get("og:type", "")), learnt)
+    kinds = shared[-len(KINDS) :]
+    odds = learnt.odds(table, shared)
     best = expected(found.words, odds)
     return _Choice(choose(found, odds, best), odds, "model", KINDS[kinds.index(max(kinds))], best)
 

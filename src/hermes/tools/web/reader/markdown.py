@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import compress
 from typing import Any
 
 from selectolax.lexbor import LexborNode
@@ -26,6 +28,7 @@ MAX_NESTED_BLOCKS = 24
 MAX_IN_HEADING = 4
 
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0]+")
+_WORD = re.compile(r"\w+")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:)[-\s]*([\w+#.-]{1,30})")
 _NO_LANGUAGE = frozenset(("none", "plain", "text", "plaintext", "default", "wrapper", "block"))
 _PERMALINKS = frozenset(("¶", "#", "§", "🔗"))
@@ -50,22 +53,23 @@ Resolve = Callable[[str], str | None]
 
 def render(cut: Cut, kept: Sequence[bool], resolve: Resolve) -> str:
     """The Markdown of the kept runs; `resolve` makes an address absolute, or refuses it with None."""
-    return _Writer(cut, resolve).write(kept)
+    return _Writer(cut, kept, resolve).write()
 
 
 class _Writer:
     """Writes run after run; between two of them it leaves and enters the structures that differ."""
 
-    def __init__(self, cut: Cut, resolve: Resolve) -> None:
+    def __init__(self, cut: Cut, kept: Sequence[bool], resolve: Resolve) -> None:
         self.cut = cut
+        self.kept = kept
         self.resolve = resolve
         self.block = Block()
         self.outer: list[tuple[Element, Block]] = []
         self.chains: dict[Element, tuple[Element, ...]] = {}
         self.cells: dict[Element, int] = {}
 
-    def write(self, kept: Sequence[bool]) -> str:
-        cut = self.cut
+    def write(self) -> str:
+        cut, kept = self.cut, self.kept
         if any(element.flags & TABLE for element, is_kept in zip(cut.elements, kept, strict=True) if is_kept):
             self._number_cells()
         loose = iter(_between(cut.loose, kept))
@@ -199,12 +203,21 @@ class _Writer:
         if attributes.get("width") in ("0", "1") or attributes.get("height") in ("0", "1"):
             return ""
         alt = _SPACE.sub(" ", attributes.get("alt") or "").strip()
+        alt = self._news(alt) if alt else ""
         for name in ("src", "data-src", "data-original", "data-lazy-src"):
             source = attributes.get(name)
             address = self.resolve(source) if source else None
             if address:
                 return f"![{alt}]({address})"
         return f"[IMAGE: {alt}]" if alt else ""
+
+    def _news(self, alt: str) -> str:
+        """What a picture is said to show, where that has a word which the text does not have anyway."""
+        return "" if self._said.issuperset(_WORD.findall(alt.lower())) else alt
+
+    @cached_property
+    def _said(self) -> frozenset[str]:
+        return frozenset(_WORD.findall(" ".join(compress(self.cut.texts, self.kept)).lower()))
 
 
 def _spaced(text: str) -> str:

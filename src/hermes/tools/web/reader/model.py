@@ -1,17 +1,18 @@
 """What was learnt from labelled pages: weights of names and words, and trees over the features of a run.
 
 The file beside this one holds it all; `make train-reader` makes it. The trees are turned into one
-expression when they are first needed, for Python runs that many times faster than a walk over nodes.
+function when they are first needed, for Python runs that many times faster than a walk over nodes.
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from math import exp
+from typing import Any
 
 import msgspec
 
-from hermes.tools.web.reader.features import PAGE
+from hermes.tools.web.reader.features import PAGE, SHARED
 from hermes.tools.web.reader.wording import name_tokens, word_tokens
 
 UNIT = 32
@@ -61,22 +62,8 @@ class Model:
     def __init__(self, weights: Weights) -> None:
         self.features = weights.features
         self.provenance = weights.provenance
-        count = len(weights.features)
-        fractions = _fractions(weights.trees)
-        starts = (0, *(exit.trees for exit in weights.exits))
-        ends = (*starts[1:], len(weights.trees))
-        first, *others = [
-            _compiled("{}", count, weights.trees[at:to], fractions)
-            for at, to in zip(starts, ends, strict=True)
-        ]
-        self._first = first
-        self._others = [
-            (exit.least, exit.most, exit.below, exit.above, trees)
-            for exit, trees in zip(weights.exits, others, strict=True)
-        ]
-        self._kinds = [
-            _compiled("exp(({})/unit)", len(PAGE), trees, _fractions(trees)) for trees in weights.kinds
-        ]
+        self._weigh = _compiled(_weighing(weights), "weigh")
+        self._kinds = _compiled(_guessing(weights.kinds), "guess")
         self._names = {name: (near / UNIT, far / UNIT) for name, (near, far) in weights.names.items()}
         self._words = {word: weight / UNIT for word, weight in weights.words.items()}
         self._headings = {word: weight / UNIT for word, weight in weights.headings.items()}
@@ -98,26 +85,13 @@ class Model:
             found = self._known[text] = (near, far)
         return found
 
-    def odds(self, table: Sequence[Sequence[float]]) -> list[float]:
-        """The probability of each run to be wanted, from its features in columns."""
-        first, others = self._first, self._others
-        found = []
-        for row in zip(*table, strict=True):
-            weight = first(*row)
-            for least, most, below, above, trees in others:
-                if weight < least:
-                    weight += below
-                    break
-                if weight > most:
-                    weight += above
-                    break
-                weight += trees(*row)
-            found.append(1 / (1 + exp(-weight / LEAF_UNIT)))
-        return found
+    def odds(self, table: Sequence[Sequence[float]], shared: Sequence[float]) -> list[float]:
+        """The probability of each run to be wanted, from its features in columns and those of its page."""
+        return [1 / (1 + exp(-weight / LEAF_UNIT)) for weight in self._weigh(table, shared)]
 
     def kinds(self, page: Sequence[float]) -> list[float]:
         """The probability of each kind of page."""
-        weights = [kind(*page) for kind in self._kinds]
+        weights = [exp(weight / LEAF_UNIT) for weight in self._kinds(page)]
         total = sum(weights)
         return [weight / total for weight in weights]
 
@@ -156,15 +130,56 @@ def _fractions(trees: Sequence[Tree]) -> frozenset[float]:
     return frozenset(feature for feature, value in numbers if value % 1)
 
 
-def _compiled(
-    form: str, count: int, trees: Sequence[Tree], fractions: frozenset[float]
-) -> Callable[..., float]:
-    """Trees as one function of so many features: their sum, put into a formula."""
-    arguments = ",".join(f"x{index}" for index in range(count))
-    total = "+".join(_subtree(iter(tree), fractions) for tree in trees) or "0"
-    source = f"lambda {arguments}: {form.format(total)}"
-    found: Callable[..., float] = eval(source, {"exp": exp, "unit": LEAF_UNIT})  # noqa: S307 - our own numbers
+def _compiled(source: str, name: str) -> Callable[..., list[float]]:
+    """A function that was written as text."""
+    known: dict[str, Any] = {}
+    exec(source, known)  # noqa: S102 - our own numbers
+    found: Callable[..., list[float]] = known[name]
     return found
+
+
+def _weighing(weights: Weights) -> str:
+    """A function of the features of many runs and of their page: the sum of the trees for each run."""
+    first = sum(name not in SHARED for name in weights.features)
+    return "\n".join(
+        (
+            "def weigh(table, shared):",
+            f"  {_numbered(first, len(weights.features))} = shared",
+            "  found = []",
+            f"  for {_numbered(0, first)} in zip(*table):",
+            *_steps(weights, 0, "    "),
+            "    found.append(weight)",
+            "  return found",
+        )
+    )
+
+
+def _steps(weights: Weights, at: int, indent: str) -> Iterator[str]:
+    """The lines that ask the trees up to one exit and, of a run that is not clear then, those after it."""
+    starts = (0, *(exit.trees for exit in weights.exits), len(weights.trees))
+    trees = weights.trees[starts[at] : starts[at + 1]]
+    yield f"{indent}weight {'+' if at else ''}= {_sum(trees, _fractions(weights.trees))}"
+    if at < len(weights.exits):
+        exit = weights.exits[at]
+        yield f"{indent}if weight < {exit.least}: weight += {exit.below}"
+        yield f"{indent}elif weight > {exit.most}: weight += {exit.above}"
+        yield f"{indent}else:"
+        yield from _steps(weights, at + 1, f"{indent}  ")
+
+
+def _guessing(kinds: Sequence[Sequence[Tree]]) -> str:
+    """A function of the features of a page: the sums of the trees of each kind."""
+    sums = ",".join(_sum(trees, _fractions(trees)) for trees in kinds)
+    return f"def guess(page):\n  {_numbered(0, len(PAGE))} = page\n  return [{sums}]"
+
+
+def _numbered(first: int, last: int) -> str:
+    """Names for the features from one to another."""
+    return f"({''.join(f'x{index},' for index in range(first, last))})"
+
+
+def _sum(trees: Sequence[Tree], fractions: frozenset[float]) -> str:
+    return "+".join(_subtree(iter(tree), fractions) for tree in trees) or "0"
 
 
 def _subtree(numbers: Iterator[float], fractions: frozenset[float]) -> str:

@@ -14,7 +14,7 @@ MAX_FORMATTING = 50
 MAX_REOPENED = 200_000
 HARMLESS_TAGS = 15_000
 HARMLESS_REOPENED = 1_000_000
-HARMLESS_LENGTH = 200_000
+HARMLESS_LENGTH = 120_000
 
 _ATTRIBUTE = r"[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+)?+)?+"
 _ONE_ATTRIBUTE = re.compile(_ATTRIBUTE)
