@@ -8,7 +8,11 @@ from hermes.tools.web.reader.cut import Cut, Element
 LEAST, MOST = 0.15, 0.6
 SLOPE, START = 0.8, -0.16
 
-_WHOLE = {"table": 0.4, "tr": 0.34, "ul": 0.5, "ol": 0.5, "dl": 0.5}
+_EASE = {**{f"h{level}": 0.7 for level in range(1, 7)}, "li": 0.6, "dd": 0.6, "dt": 0.6}
+"""What a heading or an item needs of the threshold: it is short, and without it a structure has a hole."""
+_EASE_OF_LINKS = 0.7
+_EASIEST = 0.6
+_WHOLE = {"table": 0.1, "tr": 0.1, "ul": 0.65, "ol": 0.65, "dl": 0.5}
 """Structures that are kept whole when at least this share of their words is kept."""
 _NEAR = 2
 """How many runs may lie between code and the kept text it belongs to."""
@@ -19,8 +23,16 @@ def choose(cut: Cut, odds: Sequence[float], best: float) -> list[bool]:
     seen = (odd for odd, text in zip(odds, cut.texts, strict=True) if text)
     least = min(threshold(best), max(seen, default=0.0))
     kept = [odd >= least and bool(text) for odd, text in zip(odds, cut.texts, strict=True)]
+    for index, odd in enumerate(odds):
+        if least * _EASIEST <= odd < least:
+            kept[index] = odd >= least * _ease(cut, index) and bool(cut.texts[index])
     close(cut, kept)
     return kept
+
+
+def _ease(cut: Cut, index: int) -> float:
+    is_link = cut.linked[index] > 0.8 * len(cut.texts[index])
+    return min(_EASE.get(cut.elements[index].tag, 1.0), _EASE_OF_LINKS if is_link else 1.0)
 
 
 def expected(words: Sequence[int], odds: Sequence[float]) -> float:

@@ -111,6 +111,11 @@ class Cut:
         self.loose: list[tuple[int, Any]] = []
         """Pictures between the runs: the run that follows, and the element."""
 
+    @property
+    def depth(self) -> int:
+        """How deep the elements nest."""
+        return max([element.depth for element in self.containers], default=0)
+
 
 def strip(root: LexborNode) -> None:
     """Take out what is no text: scripts, controls, inline text that nobody sees. Formulas become TeX."""

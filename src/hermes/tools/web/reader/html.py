@@ -18,7 +18,7 @@ from hermes.tools.web.reader.metadata import Head, clean, metadata, resolver, ti
 from hermes.tools.web.reader.model import model
 from hermes.tools.web.reader.notes import asks_for_scripts, instead, is_mount, shell_note
 from hermes.tools.web.reader.signs import signs
-from hermes.tools.web.reader.tame import tame
+from hermes.tools.web.reader.tame import MAX_DEPTH, flattened, tame
 
 MAX_BYTES = 20_000_000
 MAX_RUNS = 40_000
@@ -70,20 +70,18 @@ def examine(html: bytes | str, url: str = "", *, comments: bool | None = None) -
 
 
 def _examine(html: bytes | str, url: str, comments: bool | None) -> Reading:
-    text, notes = _bounded(html)
-    text, more_notes = tame(text)
-    tree = LexborHTMLParser(_storable(text), options=LexborDocumentOptions.WO_EVENTS)
-    head = Head(tree)
-    resolve = resolver(head, url)
-    page_title, fields = title(head, tree), metadata(head, tree, resolve)
-    root = tree.body or tree.root
-    found = _cut(root)
-    choice = _choose(found, head, url)
+    html, notes = _bounded(html)
+    html, cuts = tame(html)
+    source = _Source(html, url)
+    if not cuts and source.found.depth > MAX_DEPTH:
+        html, cuts = flattened(html)
+        source = _Source(html, url)
+    found, choice = source.found, _choose(source, url)
     _heed(comments, found, choice)
-    more_notes += _notes(found, choice, page_title, text)
-    markdown = clean(render(found, choice.kept, resolve))
+    notes += cuts + _notes(found, choice, source.title, html)
+    markdown = clean(render(found, choice.kept, source.resolve))
     return Reading(
-        page=Page(markdown=markdown, title=page_title, metadata=fields, notes=notes + more_notes),
+        page=Page(markdown=markdown, title=source.title, metadata=source.metadata, notes=notes),
         kind=choice.kind,
         route=choice.route,
         confidence=choice.confidence,
@@ -94,6 +92,18 @@ def _examine(html: bytes | str, url: str, comments: bool | None) -> Reading:
             if text and not is_kept
         ),
     )
+
+
+class _Source:
+    """A page that was parsed, with what it says of itself, and cut into runs."""
+
+    def __init__(self, html: str, url: str) -> None:
+        tree = LexborHTMLParser(_storable(html), options=LexborDocumentOptions.WO_EVENTS)
+        self.head = Head(tree)
+        self.resolve = resolver(self.head, url)
+        self.title = title(self.head, tree)
+        self.metadata = metadata(self.head, tree, self.resolve)
+        self.found = _cut(tree.body or tree.root)
 
 
 def _bounded(html: bytes | str) -> tuple[str, tuple[str, ...]]:
@@ -142,12 +152,13 @@ class _Choice(msgspec.Struct):
     confidence: float = 1.0
 
 
-def _choose(found: Cut, head: Head, url: str) -> _Choice:
+def _choose(source: _Source, url: str) -> _Choice:
     """By the model, where there is enough to judge and not too much."""
+    found = source.found
     inner = [not element.flags & _FRAME for element in found.elements]
     words = sum(count for count, is_inner in zip(found.words, inner, strict=True) if is_inner)
     if words >= SMALL and len(inner) <= MAX_RUNS:
-        return _judged(found, head, url)
+        return _judged(found, source.head, url)
     route: Route = "small" if words < SMALL else "long"
     has_other = any(
         is_inner and count and not element.flags & NOSCRIPT

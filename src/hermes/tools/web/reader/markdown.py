@@ -213,11 +213,12 @@ class _Writer:
 
     def _news(self, alt: str) -> str:
         """What a picture is said to show, where that has a word which the text does not have anyway."""
-        return "" if self._said.issuperset(_WORD.findall(alt.lower())) else alt
+        said = self._said
+        return "" if all(word in said for word in _WORD.findall(alt.lower())) else alt
 
     @cached_property
-    def _said(self) -> frozenset[str]:
-        return frozenset(_WORD.findall(" ".join(compress(self.cut.texts, self.kept)).lower()))
+    def _said(self) -> str:
+        return " ".join(compress(self.cut.texts, self.kept)).lower()
 
 
 def _spaced(text: str) -> str:

@@ -12,7 +12,7 @@ MAX_TOKENS = 1_000_000
 MAX_ATTRIBUTES = 256
 MAX_FORMATTING = 50
 MAX_REOPENED = 200_000
-HARMLESS_TAGS = 15_000
+HARMLESS_TAGS = 20_000
 HARMLESS_REOPENED = 1_000_000
 HARMLESS_LENGTH = 120_000
 
@@ -51,8 +51,16 @@ _RAW = {
 
 
 def tame(html: str) -> tuple[str, tuple[str, ...]]:
-    """The HTML with bounded depth, tags and attributes, and a note for each kind of cut."""
-    return (html, ()) if _is_harmless(html) else _Tamer(html).run()
+    """The HTML with bounded depth, tags and attributes, and a note for each kind of cut.
+
+    What nests deeper than it may, and has few tags, is left for the caller to find: it is parsed in time.
+    """
+    return (html, ()) if _is_harmless(html) else flattened(html)
+
+
+def flattened(html: str) -> tuple[str, tuple[str, ...]]:
+    """The same for HTML that is known to nest too deeply."""
+    return _Tamer(html).run()
 
 
 def _is_harmless(html: str) -> bool:
