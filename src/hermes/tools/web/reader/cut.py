@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborNode
 from hermes.tools.web.reader.blocks import one_line
 
 Names = Callable[[str], tuple[float, float]]
-"""How much a class or id speaks for content: near to a run, and far above it."""
+"""How much classes and an id speak for content: near to a run, and far above it."""
 
 
 def _names(text: str) -> frozenset[str]:
@@ -72,18 +72,10 @@ LONG: Final = 10
 class Element:
     """A block-level element, as far as the runs inside it need it."""
 
-    __slots__ = ("depth", "far", "first", "flags", "last", "near", "node", "parent", "path", "tag")
+    __slots__ = ("depth", "far", "first", "flags", "last", "name", "near", "node", "parent", "path", "tag")
 
     def __init__(
-        self,
-        tag: str,
-        node: Any,
-        parent: "Element | None",
-        first: int,
-        flags: int,
-        path: int,
-        near: float,
-        far: float,
+        self, tag: str, node: Any, parent: "Element | None", first: int, flags: int, path: int, name: str
     ) -> None:
         self.tag = tag
         self.node = node
@@ -91,11 +83,9 @@ class Element:
         self.first = self.last = first
         self.flags = flags
         self.path = path
-        self.near = near
-        if parent is None:
-            self.depth, self.far = 0, far
-        else:
-            self.depth, self.far = parent.depth + 1, parent.far + far
+        self.name = name
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.near = self.far = 0.0
 
 
 class Cut:
@@ -162,7 +152,11 @@ def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
 
 def cut(root: LexborNode, names: Names) -> Cut:
     """Cut the page below `root` at its block-level tags and double line breaks."""
-    found = _Walk(root, names).run(root)
+    found = _Walk(root).run(root)
+    for element in found.containers:
+        if element.first < element.last and element.parent is not None:
+            element.near, far = names(element.name) if element.name else (0.0, 0.0)
+            element.far = element.parent.far + far
     _hide(found)
     return found
 
@@ -170,10 +164,9 @@ def cut(root: LexborNode, names: Names) -> Cut:
 class _Walk:
     """One walk over the tree, with the run in the making and the elements that are open."""
 
-    def __init__(self, root: LexborNode, names: Names) -> None:
+    def __init__(self, root: LexborNode) -> None:
         self.found = Cut()
-        self.names = names
-        self.element = Element("", root, None, 0, 0, 0, 0.0, 0.0)
+        self.element = Element("", root, None, 0, 0, 0, "")
         self.stack: list[tuple[int, int, Any]] = [(0, _PLAIN, None)]
         self.paths: dict[tuple[int, str, str], int] = {}
         self.parts: list[Any] = []
@@ -242,25 +235,18 @@ class _Walk:
         parent = self.element
         flags = parent.flags | _TAG_FLAGS.get(tag, 0)
         attributes = node.attributes
-        name = ""
-        near = far = 0.0
+        name = identity = ""
         if attributes:
-            name = attributes.get("class") or ""
-            if name:
-                near, far = self.names(name)
-            identity = attributes.get("id")
-            if identity:
-                more = self.names(identity)
-                near += more[0]
-                far += more[1]
-            if len(attributes) > (name != "") + (identity is not None):
+            name, identity = attributes.get("class") or "", attributes.get("id") or ""
+            if len(attributes) > (name != "") + (identity != ""):
                 flags |= _flags(attributes, name)
         key = (parent.path, tag, name)
         path = self.paths.get(key)
         if path is None:
             path = self.paths[key] = len(self.paths) + 1
         found = self.found
-        element = Element(tag, node, parent, len(found.texts), flags, path, near, far)
+        both = f"{name} {identity}" if identity else name
+        element = Element(tag, node, parent, len(found.texts), flags, path, both)
         self.element = element
         found.containers.append(element)
         self.stack.append((node.mem_id, _BLOCK, element))
