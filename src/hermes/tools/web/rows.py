@@ -1,6 +1,8 @@
 """What a search gave, judged row by row: what holds, what does not and why, and what is there twice."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
 
 from hermes.protocols import Query, SearchRow
 from hermes.tools.web.addresses import PLAIN_HOST, PLAIN_PLACE, canonical, matcher, split
@@ -38,15 +40,21 @@ def _are_plainly_apart(rows: Sequence[SearchRow]) -> bool:
 
     To take addresses apart costs more than all else that is done with a row, and most need not be.
     """
-    for pattern in (PLAIN_HOST, PLAIN_PLACE):
-        match = matcher(pattern)
-        try:
-            found = {match(row.url)[1] for row in rows}
-        except TypeError:  # one is no text, or not plain
+    try:
+        addresses = "\n".join([row.url for row in rows])
+        hosts = _host_finder()(addresses)
+        if len(hosts) != len(rows) or addresses.count("\n") >= len(rows):
             return False
-        if len(found) == len(rows):
-            return True
-    return False
+        match = matcher(PLAIN_PLACE)
+        return len(set(hosts)) == len(rows) or len({match(row.url)[1] for row in rows}) == len(rows)
+    except TypeError:  # one is no text, or has no plain path
+        return False
+
+
+@cache
+def _host_finder() -> Callable[[str], list[str]]:
+    """Finds the hosts of plain addresses, each on a line of its own."""
+    return re.compile(rf"(?m)^{PLAIN_HOST}").findall
 
 
 def _one_by_one(
