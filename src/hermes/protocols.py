@@ -541,6 +541,11 @@ class Page(msgspec.Struct, frozen=True):
     metadata: Mapping[str, str] = {}
     notes: tuple[str, ...] = ()
 
+    def with_notes(self, before: Sequence[str] = ()) -> str:
+        """The text, and what a reader should know of how it came about."""
+        notes = (f"[note: {note}]" for note in (*before, *self.notes))
+        return "\n\n".join((self.markdown, *notes)).lstrip("\n")
+
 
 class IndexedDocument(msgspec.Struct, frozen=True):
     """A document in the local index, with the text it was read as."""

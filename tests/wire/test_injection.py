@@ -16,6 +16,7 @@ from hermes.protocols import Document, Found, SearchRow
 from hermes.tools.web.budget import PageArchive
 from hermes.tools.web.kernel import WebKernel
 from hermes.tools.web.reader.files import read_file
+from simulators.person import Person
 from simulators.scripted import ScriptedServer
 from simulators.wires import WIRES
 
@@ -46,16 +47,6 @@ class Web:
     async def extract(self, urls):
         self.asked += urls
         return [Document(url, "Cakes", self._orders) for url in urls]
-
-
-class Person:
-    def __init__(self, answer):
-        self.answer = answer
-        self.asked = []
-
-    async def __call__(self, wanted):
-        self.asked.append(wanted)
-        return self.answer
 
 
 class Kitchen:

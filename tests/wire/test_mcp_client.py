@@ -20,6 +20,7 @@ from hermes.config import load
 from hermes.errors import NotConfigured, ToolError, UnknownName
 from hermes.events import Notice, ToolFinished, ToolProgress
 from simulators.chat_completions import ChatSimulator, calls, says
+from simulators.person import Person
 
 SECRET = "sk-live-0123456789abcdef"
 ECHO = {
@@ -31,18 +32,6 @@ ECHO = {
 
 def tool(name, **more):
     return {"name": name, "description": f"To {name}.", "inputSchema": {"type": "object"}} | more
-
-
-class Person:
-    """Answers every question the same way, and remembers what was asked."""
-
-    def __init__(self, answer):
-        self.answer = answer
-        self.asked = []
-
-    async def __call__(self, wanted):
-        self.asked.append(wanted)
-        return self.answer
 
 
 class House:

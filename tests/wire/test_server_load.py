@@ -50,6 +50,14 @@ async def heard(*events):
             await event.wait()
 
 
+async def leaves(http, server, path, body, backend):
+    """Ask, go once the backend was asked on our behalf, and wait until the backend has seen it."""
+    asking = asyncio.ensure_future(http.post(f"{server.url}/v1/{path}", json=body, headers=server.headers))
+    await heard(backend.asked)
+    asking.cancel()
+    await heard(backend.left)
+
+
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize("path", ["chat/completions", "responses"])
 async def test_a_caller_who_leaves_ends_the_run_and_the_models_socket_is_closed(tmp_path, http, path, stream):
@@ -81,12 +89,7 @@ async def test_a_caller_who_leaves_while_a_tool_runs_ends_the_tool(tmp_path, htt
             "HERMES_WEB_BACKEND": "searxng",
         }
         async with serving(settings(tmp_path, **where)) as server:
-            asking = asyncio.ensure_future(
-                http.post(f"{server.url}/v1/chat/completions", json=QUESTION, headers=server.headers)
-            )
-            await heard(backend.asked)
-            asking.cancel()
-            await heard(backend.left)
+            await leaves(http, server, "chat/completions", QUESTION, backend)
         assert len(model.bodies) == 1
 
 
@@ -102,12 +105,7 @@ async def test_a_caller_who_leaves_ends_a_search_and_a_page(tmp_path, http, path
             "HERMES_WEB_BACKEND": "tavily",
         }
         async with serving(settings(tmp_path, **where)) as server:
-            asking = asyncio.ensure_future(
-                http.post(f"{server.url}/v1/{path}", json=body, headers=server.headers)
-            )
-            await heard(backend.asked)
-            asking.cancel()
-            await heard(backend.left)
+            await leaves(http, server, path, body, backend)
 
 
 async def test_a_reader_who_takes_nothing_is_let_go_and_the_run_is_ended(tmp_path, monkeypatch):

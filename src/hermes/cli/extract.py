@@ -48,7 +48,7 @@ def _file(path: str, char_limit: int | None) -> dict[str, Any]:
         page = discover.module("hermes.tools.web.reader.files").read_file(path)
     except DocumentError as error:
         return {"url": path, "title": "", "content": "", "error": f"the file {error}"}
-    content = "\n\n".join((page.markdown, *[f"[note: {note}]" for note in page.notes])).strip()
+    content = page.with_notes().strip()
     if char_limit is not None:
         content = fit(content, clamp_budget(char_limit), lambda _text: None)
     return {"url": path, "title": page.title, "content": content, "error": None}

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, get_args
 
 import msgspec
@@ -11,6 +12,7 @@ from hermes.protocols import Filter, Found, Freshness, Query, Topic, WebBackend
 
 FILTERS: tuple[Filter, ...] = get_args(Filter)
 EVERY: frozenset[Filter] = frozenset(FILTERS)
+_given = attrgetter(*FILTERS)
 DAYS: Mapping[Freshness, int] = {"day": 1, "week": 7, "month": 31, "year": 366}
 _DOMAINS: frozenset[Filter] = frozenset({"include_domains", "exclude_domains"})
 _LEFT_OUT = "results were left out after the search, and there may be more"
@@ -37,7 +39,7 @@ def judged(text: str, limit: int, given: Mapping[str, object]) -> Query:
 
 def ask(backend: WebBackend, query: Query, today: Today) -> Awaitable[Found]:
     """Search with what the backend knows of the query; the notes say what it does not know."""
-    if not _is_narrowed(query):
+    if not any(_given(query)):
         return backend.search(query)
     fitted, notes = fit(query, backend, today)
     found = backend.search(fitted)
@@ -64,19 +66,6 @@ def fit(query: Query, backend: WebBackend, today: Today) -> tuple[Query, tuple[s
     if len(lost) < len(unknown):
         notes = (*notes, f"`{backend.name}` cannot search by domain: {_LEFT_OUT}")
     return kept, notes
-
-
-def _is_narrowed(query: Query) -> bool:
-    return bool(
-        query.freshness
-        or query.after
-        or query.before
-        or query.include_domains
-        or query.exclude_domains
-        or query.language
-        or query.region
-        or query.topic
-    )
 
 
 def _same_age(query: Query, backend: WebBackend, today: Today) -> tuple[Query, tuple[str, ...]]:

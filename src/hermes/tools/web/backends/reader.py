@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from hermes.errors import DocumentError, HermesError, NetError, WebError
-from hermes.protocols import Document, DocumentReader, Fetched, Filter, Found, Page, PageFetcher, Query
+from hermes.protocols import Document, DocumentReader, Filter, Found, PageFetcher, Query
 from hermes.tools.web.backends.base import Backend
 
 
@@ -34,17 +34,13 @@ class PageReader:
             return Document(url=url, error=_said(str(error), error))
         except DocumentError as error:
             return Document(url=url, error=_said(f"the page {error}", error))
-        return Document(url=url, title=page.title, content=_with_notes(fetched, page), final_url=fetched.url)
+        return Document(
+            url=url, title=page.title, content=page.with_notes(fetched.notes), final_url=fetched.url
+        )
 
 
 def _said(message: str, error: HermesError) -> str:
     return f"{message}; {error.hint}" if error.hint else message
-
-
-def _with_notes(fetched: Fetched, page: Page) -> str:
-    """The text, and what a reader should know of how it came about."""
-    notes = (f"[note: {note}]" for note in (*fetched.notes, *page.notes))
-    return "\n\n".join((page.markdown, *notes)).lstrip("\n")
 
 
 BACKEND = Backend(

@@ -11,7 +11,7 @@ SLOPE, START = 0.8, -0.16
 _EASE = {**{f"h{level}": 0.7 for level in range(1, 7)}, "li": 0.6, "dd": 0.6, "dt": 0.6}
 """What a heading or an item needs of the threshold: it is short, and without it a structure has a hole."""
 _EASE_OF_LINKS = 0.7
-_EASIEST = 0.6
+_EASIEST = min(*_EASE.values(), _EASE_OF_LINKS)
 _WHOLE = {"table": 0.1, "tr": 0.1, "ul": 0.65, "ol": 0.65, "dl": 0.5}
 """Structures that are kept whole when at least this share of their words is kept."""
 _NEAR = 2
