@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from bench.reader.label import labels
 from bench.reader.pages import Sample
 from bench.reader.score import words
-from hermes.tools.web.reader.cut import Cut, Element, cut, strip
+from hermes.tools.web.reader.cut import Cut, Element, cut
 from hermes.tools.web.reader.features import KINDS, WORDED, columns
 from hermes.tools.web.reader.metadata import Head
 from hermes.tools.web.reader.signs import signs
@@ -60,7 +60,6 @@ def read(sample: Sample) -> Labelled | None:
     head = Head(tree)
     if tree.body is None or sample.text is None:
         return None
-    strip(tree.body)
     found = cut(tree.body, lambda _name: (0.0, 0.0))
     if not found.texts:
         return None

@@ -54,8 +54,13 @@ def _told(path: str, reading: "Reading") -> str:
         f"route       {reading.route}",
         f"confidence  {reading.confidence:.2f}",
         *[f"note        {note}" for note in reading.page.notes],
-        f"kept        {len(reading.kept)} runs, {sum(len(text.split()) for text in reading.kept)} words",
+        f"kept        {_counted(reading.kept)}",
+        f"frames      {_counted(reading.frames)}: menus and footers, not judged",
         f"left out    {len(reading.dropped)} runs, the likeliest first:",
         *[f"  {odd:.2f}  {text[:MOST_LETTERS]}" for odd, text in likeliest],
     ]
     return "\n".join(lines) + "\n"
+
+
+def _counted(texts: tuple[str, ...]) -> str:
+    return f"{len(texts)} runs, {sum(len(text.split()) for text in texts)} words"

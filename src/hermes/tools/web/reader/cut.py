@@ -1,7 +1,7 @@
 """A page cut into runs of text: one walk over the tree that notes all that is asked about a run later."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
@@ -16,16 +16,17 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NEVER_OR_FORMULA = (
-    "math, script, style, template, svg, canvas, iframe, object, embed, video, audio, map, area, select,"
-    " textarea, datalist, progress, meter, dialog, noframes, noembed, annotation, annotation-xml"
+_UNREAD = _names(
+    "style template svg canvas iframe object embed video audio map area select textarea datalist progress"
+    " meter dialog noframes noembed annotation annotation-xml -comment"
 )
-_MAY_HOLD_TEX = ("math", "script")
 _BLOCKS = _names(
     "address article aside blockquote body button caption center dd details dir div dl dt fieldset figcaption"
     " figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html label legend li main menu nav"
     " noscript ol optgroup option p pre search section summary table tbody td tfoot th thead tr ul"
 )
+_CELLS = _names("td th")
+"""What counts even if it is empty."""
 FORMATTING = _names("a b strong i em cite del s strike code kbd samp tt q sup sub")
 
 (
@@ -38,6 +39,10 @@ _TAG_FLAGS = {
     "button": BUTTON, "label": BUTTON, "legend": BUTTON, "noscript": NOSCRIPT, "blockquote": QUOTE,
     "pre": PRE,
 }  # fmt: skip
+_FRAME = NAV | FOOTER
+_FRAMED = _FRAME | MAIN | ARTICLE | QUOTE
+"""Where a menu or a footer is no longer that of the page."""
+_CONTENT = "main, article, h1"
 _ROLE_FLAGS = {
     "navigation": NAV, "menu": NAV, "menubar": NAV, "banner": HEADER, "contentinfo": FOOTER,
     "complementary": ASIDE, "main": MAIN, "article": ARTICLE, "form": FORM, "search": FORM, "button": BUTTON,
@@ -51,17 +56,19 @@ _INVISIBLE = re.compile(
     r"|background(?:-color)?\s*:\s*([^;\s]{1,40})\s*;(?:[^;]{0,80};){0,8}?\s*color\s*:\s*\2\s*(?:[;!]|$))",
     re.I,
 )
-_MAYBE_HIDDEN = '[hidden], [aria-hidden="true"], [style]'
-
 _REVEALED = re.compile(r"accordion|collaps|\btab|panel|faq|toggle|expand|answer|slide|carousel|drawer", re.I)
 
-_TEXT, _PLAIN, _BLOCK, _FORMAT, _BREAK, _IMAGE = range(6)
+_TEXT, _PLAIN, _BLOCK, _FORMAT, _LINK, _BREAK, _IMAGE, _FORMULA, _NEVER = range(9)
 _KINDS = {
+    **dict.fromkeys(_UNREAD, _NEVER),
     **dict.fromkeys(_BLOCKS, _BLOCK),
     **dict.fromkeys(FORMATTING, _FORMAT),
     "-text": _TEXT,
+    "a": _LINK,
     "br": _BREAK,
     "img": _IMAGE,
+    "math": _FORMULA,
+    "script": _FORMULA,
 }
 
 
@@ -100,6 +107,8 @@ class Cut:
         self.containers: list[Element] = []
         self.loose: list[tuple[int, Any]] = []
         """Pictures between the runs: the run that follows, and the element."""
+        self.frames: list[LexborNode] = []
+        """The menus and footers that were left out."""
 
     @property
     def depth(self) -> int:
@@ -107,52 +116,12 @@ class Cut:
         return max([element.depth for element in self.containers], default=0)
 
 
-def strip(root: LexborNode) -> None:
-    """Take out what is no text: scripts, controls, inline text that nobody sees. Formulas become TeX."""
-    unread = root.css(_NEVER_OR_FORMULA)
-    if _write_formulas(unread):
-        unread = root.css(_NEVER_OR_FORMULA)
-    for node in reversed(unread):
-        if node.tag != "math":
-            node.decompose()
-    for node in reversed(root.css(_MAYBE_HIDDEN)):
-        if _KINDS.get(node.tag or "") != _BLOCK and _is_hidden(node.attributes):
-            node.decompose()
+def cut(root: LexborNode, names: Names, *, framed: bool = False) -> Cut:
+    """Cut the page below `root` at its block-level tags and double line breaks.
 
-
-def _write_formulas(nodes: Sequence[LexborNode]) -> bool:
-    """Put TeX in place of the elements that hold a formula; says whether there were any."""
-    formulas = [
-        (node, formula) for node in nodes if node.tag in _MAY_HOLD_TEX and (formula := _formula(node))
-    ]
-    for node, formula in formulas:
-        node.replace_with(f"${formula}$")
-    return bool(formulas)
-
-
-def _formula(node: LexborNode) -> str:
-    attributes = node.attributes
-    if node.tag == "script":
-        is_tex = (attributes.get("type") or "").startswith("math/tex")
-        return " ".join(node.text().split()) if is_tex else ""
-    source = attributes.get("alttext")
-    if not source:
-        annotation = node.css_first('annotation[encoding="application/x-tex"]')
-        source = annotation.text() if annotation is not None else ""
-    return " ".join(source.split())
-
-
-def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
-    return (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or _INVISIBLE.search(attributes.get("style") or "") is not None
-    )
-
-
-def cut(root: LexborNode, names: Names) -> Cut:
-    """Cut the page below `root` at its block-level tags and double line breaks."""
-    found = _Walk(root).run(root)
+    The menus and footers of the page are left out, unless it shall be cut `framed`.
+    """
+    found = _Walk(root, framed).run(root)
     for element in found.containers:
         if element.first < element.last and element.parent is not None:
             element.near, far = names(element.name) if element.name else (0.0, 0.0)
@@ -164,10 +133,12 @@ def cut(root: LexborNode, names: Names) -> Cut:
 class _Walk:
     """One walk over the tree, with the run in the making and the elements that are open."""
 
-    def __init__(self, root: LexborNode) -> None:
+    def __init__(self, root: LexborNode, framed: bool) -> None:
         self.found = Cut()
+        self.framed = framed
         self.element = Element("", root, None, 0, 0, 0, "")
-        self.stack: list[tuple[int, int, Any]] = [(0, _PLAIN, None)]
+        self.stack: list[tuple[LexborNode, int | None, Element]] = []
+        """What is open: the node, its kind and the element around it."""
         self.paths: dict[tuple[int, str, str], int] = {}
         self.parts: list[Any] = []
         self.formats: list[LexborNode] = []
@@ -175,51 +146,60 @@ class _Walk:
         self.links = self.linked = self.pictures = self.breaks = 0
 
     def run(self, root: LexborNode) -> Cut:
-        stack = self.stack
-        text = ""
-        for node in root.traverse(include_text=True):
+        node = self._open(root, root.tag or "")
+        while self.stack:
+            if node is None:
+                node = self._leave()
+                continue
             tag = node.tag or ""
             kind = _KINDS.get(tag)
             if kind == _TEXT:
-                text = node.text_content or ""
-                if not self.has_text and text.isspace() and not self.element.flags & PRE:
-                    continue
-            parent = node.parent
-            above = stack[-1][0] if parent is None else parent.mem_id
-            if stack[-1][0] != above:
-                self._leave(above)
-            if kind == _TEXT:
-                self._text(text)
-            elif kind == _BLOCK or (kind is None and "-" in tag and tag[0] != "-"):
-                self._open(node, tag)
-            elif kind is None:
-                stack.append((node.mem_id, _PLAIN, None))
+                self._text(node.text_content or "")
+                node = node.next
+            elif kind == _NEVER:
+                node = node.next
+            elif kind == _BLOCK or (kind is None and "-" in tag):
+                node = self._open(node, tag)
             else:
-                self._inline(node, tag, kind)
-        self._leave(0)
+                node = self._inline(node, tag, kind)
         self._finish()
         return self.found
 
     def _text(self, text: str) -> None:
-        self.parts.append(text)
-        if text and not text.isspace():
+        if text.isspace():
+            if self.has_text or self.element.flags & PRE:
+                self.parts.append(text)
+        elif text:
+            self.parts.append(text)
             self.has_text = True
             self.breaks = 0
             if self.links:
                 self.linked += len(text)
 
-    def _inline(self, node: LexborNode, tag: str, kind: int) -> None:
-        if kind == _FORMAT:
-            self.parts.append(node)
-            self.formats.append(node)
-            is_link = tag == "a"
-            self.links += is_link
-            self.stack.append((node.mem_id, _FORMAT, is_link))
-        elif kind == _IMAGE:
+    def _inline(self, node: LexborNode, tag: str, kind: int | None) -> LexborNode | None:
+        """Take what stands in a line of text; returns the node to read next."""
+        if kind == _FORMULA:
+            formula = _formula(node)
+            if formula:
+                self._text(f"${formula}$")
+            if formula or tag == "script":
+                return node.next
+            kind = None
+        elif _is_hidden(node.attributes):
+            return node.next
+        if kind == _IMAGE:
             self.parts.append(node)
             self.pictures += 1
-        else:
+            return node.next
+        if kind == _BREAK:
             self._break()
+            return node.next
+        if kind is not None:
+            self.parts.append(node)
+            self.formats.append(node)
+            self.links += kind == _LINK
+        self.stack.append((node, kind, self.element))
+        return node.first_child
 
     def _break(self) -> None:
         self.breaks += 1
@@ -228,10 +208,13 @@ class _Walk:
         else:
             self.parts.append("\n")
 
-    def _open(self, node: LexborNode, tag: str) -> None:
-        """Begin a block-level element."""
+    def _open(self, node: LexborNode, tag: str) -> LexborNode | None:
+        """Begin a block-level element; returns the node to read next."""
         if self.parts:
             self._finish()
+        inner = node.first_child
+        if inner is None and tag not in _CELLS:
+            return node.next
         parent = self.element
         flags = parent.flags | _TAG_FLAGS.get(tag, 0)
         attributes = node.attributes
@@ -240,31 +223,40 @@ class _Walk:
             name, identity = attributes.get("class") or "", attributes.get("id") or ""
             if len(attributes) > (name != "") + (identity != ""):
                 flags |= _flags(attributes, name)
+        found = self.found
+        if flags & _FRAME and not parent.flags & _FRAMED and not self.framed and _is_frame(node):
+            found.frames.append(node)
+            return node.next
         key = (parent.path, tag, name)
         path = self.paths.get(key)
         if path is None:
             path = self.paths[key] = len(self.paths) + 1
-        found = self.found
         both = f"{name} {identity}" if identity else name
-        element = Element(tag, node, parent, len(found.texts), flags, path, both)
-        self.element = element
-        found.containers.append(element)
-        self.stack.append((node.mem_id, _BLOCK, element))
+        self.element = Element(tag, node, parent, len(found.texts), flags, path, both)
+        found.containers.append(self.element)
+        self.stack.append((node, _BLOCK, parent))
+        return inner
 
-    def _leave(self, parent: int) -> None:
-        """End the elements that are not around the next node."""
-        stack = self.stack
-        while stack[-1][0] != parent and len(stack) > 1:
-            _, kind, opened = stack.pop()
-            if kind == _BLOCK:
-                if self.parts:
-                    self._finish()
-                opened.last = len(self.found.texts)
-                self.element = opened.parent
-            elif kind == _FORMAT:
-                self.formats.pop()
-                self.parts.append(None)
-                self.links -= opened
+    def _leave(self) -> LexborNode | None:
+        """End what was opened last; returns the node to read next."""
+        node, kind, around = self.stack.pop()
+        if kind == _BLOCK:
+            if self.parts:
+                self._finish()
+            self._close(self.element)
+            self.element = around
+        elif kind is not None:
+            self.formats.pop()
+            self.parts.append(None)
+            self.links -= kind == _LINK
+        return node.next
+
+    def _close(self, element: Element) -> None:
+        """Note where an element ends; one that holds nothing is as if it were not there."""
+        element.last = len(self.found.texts)
+        containers = self.found.containers
+        if element.first == element.last and element is containers[-1] and element.tag not in _CELLS:
+            containers.pop()
 
     def _finish(self) -> None:
         """End the run in the making."""
@@ -290,6 +282,34 @@ class _Walk:
             found.linked.append(self.linked)
             found.elements.append(self.element)
             found.inline.append(parts)
+
+
+def _formula(node: LexborNode) -> str:
+    attributes = node.attributes
+    if node.tag == "script":
+        is_tex = (attributes.get("type") or "").startswith("math/tex")
+        return " ".join(node.text().split()) if is_tex else ""
+    source = attributes.get("alttext")
+    if not source:
+        annotation = node.css_first('annotation[encoding="application/x-tex"]')
+        source = annotation.text() if annotation is not None else ""
+    return " ".join(source.split())
+
+
+def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
+    if not attributes:
+        return False
+    style = attributes.get("style")
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or (bool(style) and _INVISIBLE.search(style) is not None)
+    )
+
+
+def _is_frame(node: LexborNode) -> bool:
+    """Whether a menu or a footer is nothing else: one that was never closed goes around the whole page."""
+    return node.css_first(_CONTENT) is None
 
 
 def _is_image(part: object) -> bool:

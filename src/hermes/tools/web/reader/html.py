@@ -2,7 +2,9 @@
 
 import gc
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, compress
 from typing import AnyStr, Literal
 
 import msgspec
@@ -11,7 +13,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 from hermes.protocols import Page
 from hermes.tools.web.reader.charset import decode
 from hermes.tools.web.reader.choose import choose, expected
-from hermes.tools.web.reader.cut import ASIDE, BUTTON, FOLDED, FOOTER, NAV, NOSCRIPT, Cut, Element, cut, strip
+from hermes.tools.web.reader.cut import ASIDE, BUTTON, FOLDED, FOOTER, NAV, NOSCRIPT, Cut, Element, cut
 from hermes.tools.web.reader.features import KINDS, columns
 from hermes.tools.web.reader.markdown import render
 from hermes.tools.web.reader.metadata import Head, clean, metadata, resolver, title
@@ -45,6 +47,8 @@ class Reading(msgspec.Struct, frozen=True):
     kept: tuple[str, ...]
     dropped: tuple[tuple[float, str], ...]
     """What was left out, each with the probability that it is wanted."""
+    frames: tuple[str, ...]
+    """What menus and footers say; they are left out without being judged."""
 
 
 def read_html(html: bytes | str, url: str = "", *, comments: bool | None = None) -> Page:
@@ -54,22 +58,43 @@ def read_html(html: bytes | str, url: str = "", *, comments: bool | None = None)
     of page. Never raises on odd HTML; what is no HTML at all (a PDF, an archive, an image) raises
     `DocumentError`.
     """
-    return examine(html, url, comments=comments).page
+    with _uncollected():
+        return _read(html, url, comments)[0]
 
 
 def examine(html: bytes | str, url: str = "", *, comments: bool | None = None) -> Reading:
     """The same as `read_html`, with the grounds for it."""
-    # A page makes thousands of small objects that all go at once: collecting in between only costs time.
+    with _uncollected():
+        page, found, choice = _read(html, url, comments)
+        frames = (cut(node, model().names, framed=True).texts for node in found.frames)
+        return Reading(
+            page=page,
+            kind=choice.kind,
+            route=choice.route,
+            confidence=choice.confidence,
+            kept=tuple(compress(found.texts, choice.kept)),
+            dropped=tuple(
+                (odd, text)
+                for odd, text, is_kept in zip(choice.odds, found.texts, choice.kept, strict=True)
+                if text and not is_kept
+            ),
+            frames=tuple(filter(None, chain.from_iterable(frames))),
+        )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage collection: a page makes thousands of small objects that all go at once."""
     was_collecting = gc.isenabled()
     gc.disable()
     try:
-        return _examine(html, url, comments)
+        yield
     finally:
         if was_collecting:
             gc.enable()
 
 
-def _examine(html: bytes | str, url: str, comments: bool | None) -> Reading:
+def _read(html: bytes | str, url: str, comments: bool | None) -> tuple[Page, Cut, "_Choice"]:
     html, notes = _bounded(html)
     html, cuts = tame(html)
     source = _Source(html, url)
@@ -80,18 +105,8 @@ def _examine(html: bytes | str, url: str, comments: bool | None) -> Reading:
     _heed(comments, found, choice)
     notes += cuts + _notes(found, choice, source.title, html)
     markdown = clean(render(found, choice.kept, source.resolve))
-    return Reading(
-        page=Page(markdown=markdown, title=source.title, metadata=source.metadata, notes=notes),
-        kind=choice.kind,
-        route=choice.route,
-        confidence=choice.confidence,
-        kept=tuple(text for text, is_kept in zip(found.texts, choice.kept, strict=True) if is_kept),
-        dropped=tuple(
-            (odd, text)
-            for odd, text, is_kept in zip(choice.odds, found.texts, choice.kept, strict=True)
-            if text and not is_kept
-        ),
-    )
+    page = Page(markdown=markdown, title=source.title, metadata=source.metadata, notes=notes)
+    return page, found, choice
 
 
 class _Source:
@@ -136,10 +151,12 @@ def _storable(text: str) -> bytes:
 
 
 def _cut(root: LexborNode | None) -> Cut:
+    """The page in runs, without its menus and footers if there is enough else."""
     if root is None:
         return Cut()
-    strip(root)
-    return cut(root, model().names)
+    names = model().names
+    found = cut(root, names)
+    return cut(root, names, framed=True) if found.frames and sum(found.words) < SMALL else found
 
 
 class _Choice(msgspec.Struct):
