@@ -84,6 +84,7 @@ def read(sample: Sample) -> Labelled | None:
         element.node = None
     found.inline.clear()
     found.loose.clear()
+    found.frames.clear()
     return labelled
 
 

@@ -27,9 +27,9 @@ from hermes.tools.web.reader.choose import choose, expected
 from hermes.tools.web.reader.features import KINDS, NAMES, SHARED
 
 FOLDS = 4
-EXITS = (10, 40)
+EXITS = (10, 20, 40, 70)
 """After how many trees a run may be clear."""
-LIKELY, UNLIKELY = 0.1, 0.8
+LIKELY, UNLIKELY = 0.1, 0.7
 RARE = 0.001
 """How many of the likely runs may be taken for clear ones, and of the unlikely."""
 

@@ -8,8 +8,11 @@ from hermes.tools.web.reader.cut import Cut, Element
 LEAST, MOST = 0.15, 0.6
 SLOPE, START = 0.8, -0.16
 
-_EASE = {**{f"h{level}": 0.7 for level in range(1, 7)}, "li": 0.6, "dd": 0.6, "dt": 0.6}
-"""What a heading or an item needs of the threshold: it is short, and without it a structure has a hole."""
+_EASE = {
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), 0.7),
+    **dict.fromkeys(("li", "dd", "dt", "td", "th"), 0.6),
+}
+"""What a heading, an item or a cell needs of the threshold: without it a structure has a hole."""
 _EASE_OF_LINKS = 0.7
 _EASIEST = min(*_EASE.values(), _EASE_OF_LINKS)
 _WHOLE = {"table": 0.1, "tr": 0.1, "ul": 0.65, "ol": 0.65, "dl": 0.5}

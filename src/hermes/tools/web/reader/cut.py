@@ -303,7 +303,7 @@ def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
     return (
         "hidden" in attributes
         or attributes.get("aria-hidden") == "true"
-        or (bool(style) and _INVISIBLE.search(style) is not None)
+        or (style is not None and _INVISIBLE.search(style) is not None)
     )
 
 
