@@ -42,7 +42,7 @@ _TAG_FLAGS = {
 _FRAME = NAV | FOOTER
 _FRAMED = _FRAME | MAIN | ARTICLE | QUOTE
 """Where a menu or a footer is no longer that of the page."""
-_CONTENT = "main, article, h1"
+_CONTENT = "main, article, h1, p ~ p ~ p ~ p"
 _ROLE_FLAGS = {
     "navigation": NAV, "menu": NAV, "menubar": NAV, "banner": HEADER, "contentinfo": FOOTER,
     "complementary": ASIDE, "main": MAIN, "article": ARTICLE, "form": FORM, "search": FORM, "button": BUTTON,
@@ -308,7 +308,7 @@ def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
 
 
 def _is_frame(node: LexborNode) -> bool:
-    """Whether a menu or a footer is nothing else: one that was never closed goes around the whole page."""
+    """Whether a menu or a footer is nothing else: one that was never closed goes around the content."""
     return node.css_first(_CONTENT) is None
 
 
