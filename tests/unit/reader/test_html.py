@@ -3,7 +3,7 @@
 import pytest
 
 import hermes
-from hermes.tools.web.reader.html import read_html
+from hermes.tools.web.reader.html import examine, read_html
 
 URL = "https://example.org/dir/page"
 
@@ -35,6 +35,8 @@ def markdown(html: str, url: str = URL) -> str:
         ("<pre>one<br>two <b>three</b></pre>", "```\none\ntwo three\n```"),
         ("<dl><dt>t<dd>d</dl>", "**t**\n\nd"),
         ("<p>x <math alttext='a^2'><mi>a</mi></math> y</p>", "x $a^2$ y"),
+        ("<p>x <b><math><mi>a</mi></math> y</b> z</p>", "x **a y** z"),
+        ("<p>x <script type='math/tex'>a^2</script> y</p>", "x $a^2$ y"),
         ("<pre><div>one</div><div>  two</div></pre>", "```\none\n  two\n```"),
         ("<p>he said <q>yes</q></p>", "he said “yes”"),
         ("a&nbsp;b &lt;c&gt; &#x1F642;", "a b <c> 🙂"),
@@ -122,6 +124,7 @@ def test_without_a_url_relative_addresses_stay():
         "<!-- NOISE -->",
         "<noscript>NOISE</noscript>",
         "<nav><aside hidden>NOISE</aside></nav>",
+        "<p><b hidden>NOISE</b><my-tag hidden>NOISE</my-tag></p>",
     ],
 )
 def test_what_is_not_content_is_left_out(noise):
@@ -133,6 +136,41 @@ def test_what_is_not_content_is_left_out(noise):
 )
 def test_what_can_be_seen_is_kept(style):
     assert markdown(f"<p style='{style}'>content</p>") == "content"
+
+
+PROSE = "<p>The harbour was dredged in spring, and the ferries have kept to their old timetable since.</p>"
+
+
+def test_menus_and_footers_of_a_page_are_not_judged_but_told():
+    html = f"<nav><a href=/>Home</a> <b hidden>x</b></nav>{PROSE * 5}<footer><p>Imprint<p>Contact</footer>"
+    reading = examine(html)
+    assert reading.frames == ("Home", "Imprint", "Contact")
+    assert not {"Home", "Imprint", "Contact"} & {text for _, text in reading.dropped}
+    assert reading.page.markdown.count("harbour") == 5
+    assert reading.page == read_html(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"{PROSE * 5}<nav><a href=/>Home</a><h1>The ferry</h1><p>Content goes on.</p>",
+        f"{PROSE * 5}<nav><a href=/>Home</a><article><p>Content goes on.</p></article>",
+        f"{PROSE * 5}<nav><a href=/>Home</a>{PROSE * 3}<p>Content goes on.</p>",
+        f"<main>{PROSE * 5}<footer>Content goes on.</footer></main>",
+        f"{PROSE * 5}<blockquote><p>To the sea.</p><footer>Content goes on.</footer></blockquote>",
+    ],
+    ids=["with-a-title", "with-an-article", "with-paragraphs", "of-the-content", "of-a-quote"],
+)
+def test_a_menu_or_footer_around_or_inside_of_the_content_is_judged(html):
+    reading = examine(html)
+    assert reading.frames == ()
+    assert any("Content goes on." in text for text in (*reading.kept, *(text for _, text in reading.dropped)))
+
+
+def test_a_page_that_is_little_else_than_its_menu_is_judged_with_it():
+    reading = examine("<nav><a href=/a>First</a></nav><p>Hello.</p><footer>Imprint</footer>")
+    assert (reading.frames, reading.kept) == ((), ("Hello.",))
+    assert [text for _, text in reading.dropped] == ["First", "Imprint"]
 
 
 def test_text_for_those_without_scripts_is_kept_when_there_is_no_other():
