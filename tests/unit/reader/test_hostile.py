@@ -26,6 +26,8 @@ BOMBS = {
     "quotes": "<blockquote>" * 20_000 + "END",
     "quotes with text": "<blockquote>x" * 19_000 + "END",
     "tables": "<table><tr><td>" * 10_000 + "END",
+    "formulas": "<math>" * 15_000 + "END",
+    "menus": "<nav><footer>" * 9_000 + "<h1>END",
     "links": "<a href=x><div>" * 20_000 + "END",
     "formatting": "".join(f"<b id={n}><i id={n}><p>x" for n in range(20_000)),
     "formatting in blocks": "".join(f"<div><b id={n}>x</div>" for n in range(20_000)),

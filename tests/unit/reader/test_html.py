@@ -35,6 +35,11 @@ def markdown(html: str, url: str = URL) -> str:
         ("<pre>one<br>two <b>three</b></pre>", "```\none\ntwo three\n```"),
         ("<dl><dt>t<dd>d</dl>", "**t**\n\nd"),
         ("<p>x <math alttext='a^2'><mi>a</mi></math> y</p>", "x $a^2$ y"),
+        (
+            "<p>x <math><semantics><mi>a</mi><annotation encoding='application/x-tex'>a^2</annotation>"
+            "</semantics></math> y</p>",
+            "x $a^2$ y",
+        ),
         ("<p>x <b><math><mi>a</mi></math> y</b> z</p>", "x **a y** z"),
         ("<p>x <script type='math/tex'>a^2</script> y</p>", "x $a^2$ y"),
         ("<pre><div>one</div><div>  two</div></pre>", "```\none\n  two\n```"),

@@ -58,7 +58,7 @@ _INVISIBLE = re.compile(
 )
 _REVEALED = re.compile(r"accordion|collaps|\btab|panel|faq|toggle|expand|answer|slide|carousel|drawer", re.I)
 
-_TEXT, _PLAIN, _BLOCK, _FORMAT, _LINK, _BREAK, _IMAGE, _FORMULA, _NEVER = range(9)
+_TEXT, _BLOCK, _FORMAT, _LINK, _BREAK, _IMAGE, _FORMULA, _NEVER = range(8)
 _KINDS = {
     **dict.fromkeys(_UNREAD, _NEVER),
     **dict.fromkeys(_BLOCKS, _BLOCK),
@@ -285,15 +285,18 @@ class _Walk:
 
 
 def _formula(node: LexborNode) -> str:
+    """The TeX of a formula, or nothing where it is not given."""
     attributes = node.attributes
     if node.tag == "script":
         is_tex = (attributes.get("type") or "").startswith("math/tex")
-        return " ".join(node.text().split()) if is_tex else ""
-    source = attributes.get("alttext")
-    if not source:
-        annotation = node.css_first('annotation[encoding="application/x-tex"]')
-        source = annotation.text() if annotation is not None else ""
-    return " ".join(source.split())
+        return one_line(node.text()) if is_tex else ""
+    return one_line(attributes.get("alttext") or _annotation(node))
+
+
+def _annotation(node: LexborNode) -> str:
+    parts = (part for child in node.iter() if child.tag == "semantics" for part in child.iter())
+    texts = (part.text() for part in parts if part.attributes.get("encoding") == "application/x-tex")
+    return next(texts, "")
 
 
 def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
