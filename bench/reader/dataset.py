@@ -12,31 +12,16 @@ from bench.reader.label import labels
 from bench.reader.pages import Sample
 from bench.reader.score import words
 from hermes.tools.web.reader.cut import Cut, Element, cut
-from hermes.tools.web.reader.features import KINDS, WORDED, columns
+from hermes.tools.web.reader.features import KINDS, columns
 from hermes.tools.web.reader.metadata import Head
+from hermes.tools.web.reader.names import name_tokens
 from hermes.tools.web.reader.signs import signs
-from hermes.tools.web.reader.wording import name_tokens, word_tokens
 
 NEAR = 3
 MOST_NOISE = 3.0
 """How much the unwanted runs of a page may weigh against its gold."""
-GROUPS = ("near", "far", "words", "headings")
-
-
-class Unlearnt:
-    """Stands in for a model: names and words weigh nothing yet, and what is known of the page is kept."""
-
-    def __init__(self) -> None:
-        self.page: list[float] = []
-
-    def words(self, _text: str) -> float:
-        return 0.0
-
-    heading = words
-
-    def kinds(self, page: Sequence[float]) -> list[float]:
-        self.page = list(page)
-        return [0.0] * len(KINDS)
+GROUPS = ("near", "far")
+"""The groups of tokens, and the features that their weights fill."""
 
 
 class Labelled(msgspec.Struct):
@@ -64,7 +49,12 @@ def read(sample: Sample) -> Labelled | None:
     if not found.texts:
         return None
     about = signs(sample.url, head.data, head.fields.get("og:type", ""))
-    unlearnt = Unlearnt()
+    page: list[float] = []
+
+    def unlearnt(known: Sequence[float]) -> list[float]:
+        page.extend(known)
+        return [0.0] * len(KINDS)
+
     table, shared = columns(found, about, unlearnt)
     covered = np.array(labels(found.texts, sample.text))
     gold = words(sample.text)
@@ -74,7 +64,7 @@ def read(sample: Sample) -> Labelled | None:
         domain=sample.domain,
         cut=found,
         features=np.hstack([np.array(table, dtype=np.float64).T, np.tile(shared, (len(found.texts), 1))]),
-        page=unlearnt.page,
+        page=page,
         labels=covered,
         weights=_weights(np.array(found.words, dtype=float), covered, len(gold)),
         tokens=_tokens(found),
@@ -98,7 +88,7 @@ def _weights(counts: np.ndarray, covered: np.ndarray, gold: int) -> np.ndarray:
 
 
 def _tokens(found: Cut) -> dict[str, list[list[str]]]:
-    """What the linear weights see of each run: names near and far, its words, and its heading's."""
+    """What the linear weights see of each run: names near and far."""
     names: dict[int, tuple[list[str], list[str]]] = {}
     for element in found.elements:
         if id(element) not in names:
@@ -106,11 +96,6 @@ def _tokens(found: Cut) -> dict[str, list[list[str]]]:
     return {
         "near": [names[id(element)][0] for element in found.elements],
         "far": [names[id(element)][1] for element in found.elements],
-        "words": [
-            word_tokens(text) if count <= WORDED else []
-            for text, count in zip(found.texts, found.words, strict=True)
-        ],
-        "headings": _headings(found),
     }
 
 
@@ -125,16 +110,6 @@ def _chain(element: Element) -> tuple[list[str], list[str]]:
             (near if steps < NEAR else far).extend(name_tokens(attributes.get(name) or ""))
         here, steps = here.parent, steps + 1
     return near, far
-
-
-def _headings(found: Cut) -> list[list[str]]:
-    rows: list[list[str]] = []
-    current: list[str] = []
-    for element, text in zip(found.elements, found.texts, strict=True):
-        is_heading = len(element.tag) == 2 and element.tag[0] == "h" and element.tag[1].isdigit()
-        current = word_tokens(text) if is_heading else current
-        rows.append([] if is_heading else current)
-    return rows
 
 
 class Table:

@@ -48,8 +48,6 @@ _KINDS = {
     "feature_fraction": 0.5,
     "lambda_l2": 3.0,
 }
-LINEAR = ("near", "far", "wording", "heading")
-"""The features that the linear weights fill, in the order of the token groups."""
 
 
 class Linear:
@@ -122,7 +120,7 @@ class Kinds:
 def filled(table: Table, pages: Sequence[int], linear: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     """The features of some pages, with what the linear weights and the kinds say put in."""
     found = table.features[table.rows(pages)].copy()
-    for at, name in enumerate(LINEAR):
+    for at, name in enumerate(GROUPS):
         found[:, NAMES.index(name)] = linear[:, at]
     for at, kind in enumerate(KINDS):
         found[:, NAMES.index(f"kind-{kind}")] = kinds[:, at]

@@ -2,7 +2,7 @@
 
 DIR holds labelled pages (see `pages`). Every run of every page is cut, labelled by its gold text and
 described by the package's own code, so nothing differs between training and use. Linear weights for
-names and words and the kinds of pages come first; trees over the features then learn with values that
+names and the kinds of pages come first; trees over the features then learn with values that
 were made without the page's own domain. The result is written into the package as `model.bin`. With
 `--folds` nothing is written: four parts, split by domain, are each read by a model of the other three.
 """
@@ -18,7 +18,7 @@ import lightgbm
 import msgspec
 import numpy as np
 
-from bench.reader.dataset import Labelled, Table, out_of_fold, read
+from bench.reader.dataset import GROUPS, Labelled, Table, out_of_fold, read
 from bench.reader.fit import Kinds, Linear, boost, filled
 from bench.reader.pages import load
 from bench.reader.score import words
@@ -29,7 +29,7 @@ from hermes.tools.web.reader.features import KINDS, NAMES, SHARED
 FOLDS = 4
 EXITS = (10, 20, 40, 70)
 """After how many trees a run may be clear."""
-LIKELY, UNLIKELY = 0.1, 0.7
+LIKELY, UNLIKELY = 0.15, 0.7
 RARE = 0.001
 """How many of the likely runs may be taken for clear ones, and of the unlikely."""
 
@@ -45,7 +45,7 @@ class Trained(msgspec.Struct):
 
 def train(table: Table, pages: list[int]) -> Trained:
     """Linear weights, kinds and trees from some pages of the table."""
-    tokens = out_of_fold(table, pages, 4, lambda seen: Linear(table, seen))
+    tokens = out_of_fold(table, pages, len(GROUPS), lambda seen: Linear(table, seen))
     guesses = out_of_fold(table, pages, len(KINDS), lambda seen: Kinds(table, seen))
     features = filled(table, pages, tokens, guesses)
     trees = boost(table, pages, features)
@@ -119,8 +119,6 @@ def weights(trained: Trained, provenance: str) -> shipped.Weights:
         provenance=provenance,
         features=NAMES,
         names={name: (near.get(name, 0), far.get(name, 0)) for name in sorted({*near, *far})},
-        words=dict(sorted(trained.linear.tokens("words").items())),
-        headings=dict(sorted(trained.linear.tokens("headings").items())),
         trees=tuple(_trees(trained.trees, trained.integral)),
         exits=trained.exits,
         kinds=tuple(tuple(groups[kind :: len(KINDS)]) for kind in range(len(KINDS))),

@@ -14,7 +14,7 @@ from hermes.tools.web.reader.choose import expected, threshold
 from hermes.tools.web.reader.features import KINDS, NAMES, PAGE, columns
 from hermes.tools.web.reader.html import read_html
 from hermes.tools.web.reader.model import Exit, Model, Weights, model
-from hermes.tools.web.reader.wording import _NAME, name_tokens, word_tokens
+from hermes.tools.web.reader.names import _NAME, name_tokens
 
 
 def test_the_model_was_trained_on_the_features_that_are_computed():
@@ -36,8 +36,6 @@ def test_a_run_that_is_clear_sees_no_more_trees():
             provenance="",
             features=("x",),
             names={},
-            words={},
-            headings={},
             trees=(split, (-1, 500)),
             exits=(Exit(trees=1, least=-500, most=2000, below=-3000, above=0),),
             kinds=(),
@@ -71,7 +69,7 @@ def test_kinds_are_probabilities():
     assert sum(kinds) == pytest.approx(1)
 
 
-def test_names_and_words_are_taken_apart():
+def test_names_are_taken_apart():
     assert name_tokens("siteFooter main-nav__item HTMLBox2") == [
         "site",
         "footer",
@@ -81,9 +79,6 @@ def test_names_and_words_are_taken_apart():
         "html",
         "box",
     ]
-    assert word_tokens("Share this!") == ["share", "this", "^share", "=share this"]
-    assert word_tokens("12 comments so far, and more to come here")[:2] == ["0", "comments"]
-    assert word_tokens("") == []
 
 
 @given(st.text(alphabet="abzAZ09-_ é\u0130", max_size=20))

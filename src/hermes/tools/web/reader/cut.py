@@ -154,7 +154,9 @@ class _Walk:
             tag = node.tag or ""
             kind = _KINDS.get(tag)
             if kind == _TEXT:
-                self._text(node.text_content or "")
+                text = node.text_content or ""
+                if self.has_text or self.element.flags & PRE or not text.isspace():
+                    self._text(text)
                 node = node.next
             elif kind == _NEVER:
                 node = node.next
@@ -166,11 +168,8 @@ class _Walk:
         return self.found
 
     def _text(self, text: str) -> None:
-        if text.isspace():
-            if self.has_text or self.element.flags & PRE:
-                self.parts.append(text)
-        elif text:
-            self.parts.append(text)
+        self.parts.append(text)
+        if text and not text.isspace():
             self.has_text = True
             self.breaks = 0
             if self.links:

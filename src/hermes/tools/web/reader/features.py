@@ -5,9 +5,10 @@ faster.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import accumulate
-from typing import Protocol
+from operator import or_
 
 from hermes.tools.web.reader.cut import (
     ARTICLE,
@@ -28,6 +29,8 @@ from hermes.tools.web.reader.cut import (
 from hermes.tools.web.reader.signs import SIGNS
 
 Column = Sequence[float]
+Guess = Callable[[Sequence[float]], Sequence[float]]
+"""The probability of each kind of page, from what is known of the whole page."""
 
 _FLAGS = (NAV, FOOTER, HEADER, ASIDE, MAIN, ARTICLE, FIGURE, BUTTON, NOSCRIPT, PRE)
 
@@ -47,8 +50,6 @@ _ENDS = frozenset('.!?\u2026\u3002\uff01\uff1f"\u201d)')
 LEVELS = 4
 FAR = 100
 """Runs beyond which a distance says no more."""
-WORDED = 25
-"""Words up to which the first of them are weighed: what is longer speaks for itself."""
 
 
 class Sums:
@@ -72,46 +73,35 @@ class Sums:
         self.all_long = self.longs[-1] or 1
 
 
-class Weigher(Protocol):
-    """What a model knows of words."""
-
-    def words(self, text: str) -> float: ...
-
-    def heading(self, text: str) -> float: ...
-
-    def kinds(self, page: Sequence[float]) -> Sequence[float]: ...
-
-
-def columns(cut: Cut, signs: Sequence[float], weigher: Weigher) -> tuple[list[Column], list[float]]:
+def columns(cut: Cut, signs: Sequence[float], guess: Guess) -> tuple[list[Column], list[float]]:
     """A column for each feature of runs, and what all runs of the page share, in the order of `NAMES`."""
     sums = Sums(cut)
     groups = Groups(cut, sums)
     page = [*signs, *whole(cut, sums, groups)]
     own_columns = [
-        *own(cut, sums, weigher),
-        *around(cut, sums, weigher),
+        *own(cut, sums),
+        *around(cut, sums),
         *inside(cut, sums, groups),
     ]
-    return own_columns, [*page[len(SIGNS) - 1 :], *weigher.kinds(page)]
+    return own_columns, [*page[len(SIGNS) - 1 :], *guess(page)]
 
 
-def own(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
+def own(cut: Cut, sums: Sums) -> list[Column]:
     """The run itself."""
-    texts, counts = cut.texts, cut.words
+    texts = cut.texts
     seen = Counter(texts)
     return [
-        counts,
+        cut.words,
         sums.share,
         [1 if text[-1:] in _ENDS else 0 for text in texts],
         [seen[text] for text in texts],
-        [weigher.words(text) if count <= WORDED else 0.0 for text, count in zip(texts, counts, strict=True)],
     ]
 
 
-OWN = _listed("words share ends repeats wording")
+OWN = _listed("words share ends repeats")
 
 
-def around(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
+def around(cut: Cut, sums: Sums) -> list[Column]:
     """The runs before and after, and the place on the page."""
     counts, count = cut.words, len(cut.texts)
     longs, linked, total = sums.longs, sums.linked, sums.words
@@ -129,13 +119,13 @@ def around(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
     found.append([before / sums.all_long for before in longs[:-1]])
     found.append(list(ends))
     found.append([count - at for at in ends])
-    found += distances(cut, sums, weigher)
+    found += distances(cut, sums)
     return found
 
 
 AROUND = _listed(
     "words-1 words+1 near-long near-share wide-long wide-share place before long-before"
-    " index left since-h1 since-heading since-long until-long heading-level heading"
+    " index left since-h1 since-heading since-long until-long heading-level"
 )
 
 
@@ -145,24 +135,23 @@ def windows(running: Sequence[float], reach: int) -> list[float]:
     return [high - low for low, high in zip(padded, padded[2 * reach + 1 :], strict=False)]
 
 
-def distances(cut: Cut, sums: Sums, weigher: Weigher) -> list[Column]:
+def distances(cut: Cut, sums: Sums) -> list[Column]:
     """How many runs ago the first heading, any heading and a long run were, and how soon a long one comes."""
-    since_h1, since_heading, since_long, levels, weights = [], [], [], [], []
-    h1, heading, long, level, weight = -1, -FAR, -FAR, 7, 0.0
+    since_h1, since_heading, since_long, levels = [], [], [], []
+    h1, heading, long, level = -1, -FAR, -FAR, 7
     for at, (element, length) in enumerate(zip(cut.elements, sums.long, strict=True)):
         if length:
             long = at
         found = _HEADINGS.get(element.tag)
         if found is not None:
-            heading, level, weight = at, found, weigher.heading(cut.texts[at])
+            heading, level = at, found
             if level == 1 and h1 < 0:
                 h1 = at
         since_h1.append(at - h1 if h1 >= 0 else -1)
         since_heading.append(at - heading if at - heading < FAR else FAR)
         since_long.append(at - long if at - long < FAR else FAR)
         levels.append(level)
-        weights.append(0.0 if heading == at else weight)
-    return [since_h1, since_heading, since_long, until(sums.long), levels, weights]
+    return [since_h1, since_heading, since_long, until(sums.long), levels]
 
 
 def until(long: Sequence[float]) -> list[int]:
@@ -179,9 +168,8 @@ def inside(cut: Cut, sums: Sums, groups: "Groups") -> list[Column]:
     """The elements around each run: what they are, and how much of the page they hold."""
     elements, above = cut.elements, Above(sums)
     half, most = heaviest(cut, sums, (0.5, 0.7))
-    flags = [element.flags for element in elements]
     return [
-        *[[1 if flag & wanted else 0 for flag in flags] for wanted in _FLAGS],
+        *marked([element.flags for element in elements]),
         [_TAGS.get(element.tag, 0) for element in elements],
         [element.depth for element in elements],
         *zip(*map(named, elements), strict=True),
@@ -200,6 +188,12 @@ INSIDE = (
     *_listed("same-count same-words same-share same-mean"),
     *_listed("card-count card-mean card-share card-linked in50 in70"),
 )
+
+
+def marked(flags: Sequence[int]) -> list[Column]:
+    """For each of `_FLAGS` the runs that stand in such an element."""
+    there, none = reduce(or_, flags, 0), [0] * len(flags)
+    return [[1 if flag & wanted else 0 for flag in flags] if there & wanted else none for wanted in _FLAGS]
 
 
 def named(element: Element) -> tuple[float, float]:

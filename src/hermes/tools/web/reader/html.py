@@ -190,7 +190,7 @@ def _choose(source: _Source, url: str) -> _Choice:
 
 def _judged(found: Cut, head: Head, url: str) -> _Choice:
     learnt = model()
-    table, shared = columns(found, signs(url, head.data, head.fields.get("og:type", "")), learnt)
+    table, shared = columns(found, signs(url, head.data, head.fields.get("og:type", "")), learnt.kinds)
     kinds = shared[-len(KINDS) :]
     odds = learnt.odds(table, shared)
     best = expected(found.words, odds)

@@ -1,4 +1,4 @@
-"""What was learnt from labelled pages: weights of names and words, and trees over the features of a run.
+"""What was learnt from labelled pages: weights of names, and trees over the features of a run.
 
 The file beside this one holds it all; `make train-reader` makes it. The trees are turned into one
 function when they are first needed, for Python runs that many times faster than a walk over nodes.
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from hermes.tools.web.reader.features import PAGE, SHARED
-from hermes.tools.web.reader.wording import name_tokens, word_tokens
+from hermes.tools.web.reader.names import name_tokens
 
 UNIT = 32
 """Weights and leaves are kept as whole numbers of this fraction: a byte or two each."""
@@ -47,8 +47,6 @@ class Weights(msgspec.Struct, frozen=True, array_like=True):
     features: tuple[str, ...]
     names: Mapping[str, tuple[int, int]]
     """How much a part of a class or an id speaks for content: near to a run, and far above it."""
-    words: Mapping[str, int]
-    headings: Mapping[str, int]
     trees: tuple[Tree, ...]
     """Over the features of a run: what speaks for keeping it."""
     exits: tuple[Exit, ...]
@@ -57,7 +55,7 @@ class Weights(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Model:
-    """Weighs names, words and runs."""
+    """Weighs names and runs."""
 
     def __init__(self, weights: Weights) -> None:
         self.features = weights.features
@@ -65,10 +63,7 @@ class Model:
         self._weigh = _compiled(_weighing(weights), "weigh")
         self._kinds = _compiled(_guessing(weights.kinds), "guess")
         self._names = {name: (near / UNIT, far / UNIT) for name, (near, far) in weights.names.items()}
-        self._words = {word: weight / UNIT for word, weight in weights.words.items()}
-        self._headings = {word: weight / UNIT for word, weight in weights.headings.items()}
         self._known: dict[str, tuple[float, float]] = {}
-        self._told: dict[str, float] = {}
 
     def names(self, text: str) -> tuple[float, float]:
         """What a class or an id says of the text near below it, and of that farther down."""
@@ -94,27 +89,6 @@ class Model:
         weights = [exp(weight / LEAF_UNIT) for weight in self._kinds(page)]
         total = sum(weights)
         return [weight / total for weight in weights]
-
-    def words(self, text: str) -> float:
-        """What the first words of a text say of it."""
-        found = self._told.get(text)
-        if found is None:
-            if len(self._told) >= MOST_REMEMBERED:
-                self._told.clear()
-            found = self._told[text] = _weighed(text, self._words)
-        return found
-
-    def heading(self, text: str) -> float:
-        """What a heading says of the text below it."""
-        return _weighed(text, self._headings)
-
-
-def _weighed(text: str, weights: Mapping[str, float]) -> float:
-    total = 0.0
-    for token in word_tokens(text):
-        if token in weights:
-            total += weights[token]
-    return total
 
 
 @cache
