@@ -143,7 +143,7 @@ async def test_extract_explains_how_a_file_was_read(hermes, tmp_path):
     told = await hermes("extract", "--explain", str(page))
     assert "Herons" in told.out
     assert "route       model" in told.out
-    assert "Home" in told.out.partition("left out")[2]
+    assert "unread      1 runs, 1 words of menus and footers\n        Home\n" in told.out
     as_data = (await hermes("extract", "--explain", str(page), "--json")).json()
     assert as_data["page"]["title"] == "Herons"
     refused = await hermes("extract", "--explain", "nowhere.html")

@@ -55,9 +55,10 @@ def _told(path: str, reading: "Reading") -> str:
         f"confidence  {reading.confidence:.2f}",
         *[f"note        {note}" for note in reading.page.notes],
         f"kept        {_counted(reading.kept)}",
-        f"frames      {_counted(reading.frames)}: menus and footers, not judged",
         f"left out    {len(reading.dropped)} runs, the likeliest first:",
         *[f"  {odd:.2f}  {text[:MOST_LETTERS]}" for odd, text in likeliest],
+        f"unread      {_counted(reading.frames)} of menus and footers",
+        *[f"        {text[:MOST_LETTERS]}" for text in reading.frames[:MOST_SHOWN]],
     ]
     return "\n".join(lines) + "\n"
 
