@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from itertools import compress
 
-from hermes.tools.web.reader.cut import Cut, Element
+from hermes.tools.web.reader.cut import HEADINGS, Cut, Element
 
 LEAST, MOST = 0.15, 0.6
 SLOPE, START = 0.8, -0.16
 
 _EASE = {
-    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), 0.7),
+    **dict.fromkeys(HEADINGS, 0.7),
     **dict.fromkeys(("li", "dd", "dt", "td", "th"), 0.6),
 }
 """What a heading, an item or a cell needs of the threshold: without it a structure has a hole."""
@@ -85,6 +85,6 @@ def _is_mostly_kept(words: Sequence[int], kept: Sequence[bool], element: Element
 def _adopt_headings(cut: Cut, kept: list[bool]) -> None:
     """A heading right above kept text is kept."""
     for index in range(len(kept) - 2, -1, -1):
-        tag = cut.elements[index].tag
-        if not kept[index] and kept[index + 1] and len(tag) == 2 and tag[0] == "h" and cut.texts[index]:
+        is_heading = cut.elements[index].tag in HEADINGS
+        if not kept[index] and kept[index + 1] and is_heading and cut.texts[index]:
             kept[index] = True

@@ -27,6 +27,7 @@ _BLOCKS = _names(
 )
 _CELLS = _names("td th")
 """What counts even if it is empty."""
+HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 FORMATTING = _names("a b strong i em cite del s strike code kbd samp tt q sup sub")
 
 (
@@ -184,7 +185,7 @@ class _Walk:
             if formula or tag == "script":
                 return node.next
             kind = None
-        elif _is_hidden(node.attributes):
+        elif (attributes := node.attributes) and (_is_hidden(attributes) or _is_unheard(attributes)):
             return node.next
         if kind == _IMAGE:
             self.parts.append(node)
@@ -299,14 +300,12 @@ def _annotation(node: LexborNode) -> str:
 
 
 def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
-    if not attributes:
-        return False
     style = attributes.get("style")
-    return (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or (style is not None and _INVISIBLE.search(style) is not None)
-    )
+    return "hidden" in attributes or (style is not None and _INVISIBLE.search(style) is not None)
+
+
+def _is_unheard(attributes: Mapping[str, str | None]) -> bool:
+    return attributes.get("aria-hidden") == "true"
 
 
 def _is_frame(node: LexborNode) -> bool:
@@ -322,8 +321,7 @@ def _flags(attributes: Mapping[str, str | None], name: str) -> int:
     """What the attributes say of an element: its role, and whether it is seen."""
     role = attributes.get("role")
     flags = _ROLE_FLAGS.get(role, 0) if role else 0
-    style = attributes.get("style")
-    if "hidden" in attributes or (style and _INVISIBLE.search(style)):
+    if _is_hidden(attributes):
         waits = (
             role == "tabpanel"
             or "aria-labelledby" in attributes
@@ -331,7 +329,7 @@ def _flags(attributes: Mapping[str, str | None], name: str) -> int:
             or _REVEALED.search(name)
         )
         flags |= FOLDED if waits else HIDDEN
-    elif attributes.get("aria-hidden") == "true":
+    elif _is_unheard(attributes):
         flags |= FOLDED
     return flags
 

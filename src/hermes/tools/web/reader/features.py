@@ -18,6 +18,7 @@ from hermes.tools.web.reader.cut import (
     FOOTER,
     FORM,
     HEADER,
+    HEADINGS,
     LONG,
     MAIN,
     NAV,
@@ -45,7 +46,6 @@ _TAGS = {
         _listed("p h1 h2 h3 h4 h5 h6 pre blockquote li dd dt td th figcaption div section article"), start=1
     )
 }
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _ENDS = frozenset('.!?\u2026\u3002\uff01\uff1f"\u201d)')
 LEVELS = 4
 FAR = 100
@@ -142,7 +142,7 @@ def distances(cut: Cut, sums: Sums) -> list[Column]:
     for at, (element, length) in enumerate(zip(cut.elements, sums.long, strict=True)):
         if length:
             long = at
-        found = _HEADINGS.get(element.tag)
+        found = HEADINGS.get(element.tag)
         if found is not None:
             heading, level = at, found
             if level == 1 and h1 < 0:
@@ -333,7 +333,7 @@ def whole(cut: Cut, sums: Sums, groups: Groups) -> tuple[float, ...]:
     """The page as a whole."""
     count = len(cut.texts) or 1
     tags = Counter([element.tag for element in cut.elements])
-    headings = sum(tags[f"h{level}"] for level in range(1, 7))
+    headings = sum(tags[heading] for heading in HEADINGS)
     longs = [length for length in sums.long if length]
     flags = [element.flags for element in cut.elements]
     cards = max(

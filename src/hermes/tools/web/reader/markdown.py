@@ -22,7 +22,7 @@ from hermes.tools.web.reader.blocks import (
     emphasis,
     one_line,
 )
-from hermes.tools.web.reader.cut import TABLE, Cut, Element
+from hermes.tools.web.reader.cut import HEADINGS, TABLE, Cut, Element
 
 MAX_NESTED_BLOCKS = 24
 MAX_IN_HEADING = 4
@@ -33,7 +33,6 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|bru
 _NO_LANGUAGE = frozenset(("none", "plain", "text", "plaintext", "default", "wrapper", "block"))
 _PERMALINKS = frozenset(("¶", "#", "§", "🔗"))
 
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _EMPHASIS = {
     "strong": "**",
     "b": "**",
@@ -258,8 +257,8 @@ def _heading(element: Element) -> int:
     for _ in range(MAX_IN_HEADING):
         if here is None or here.tag in _STRUCTURES:
             break
-        if here.tag in _HEADINGS:
-            return _HEADINGS[here.tag]
+        if here.tag in HEADINGS:
+            return HEADINGS[here.tag]
         here = here.parent
     return 0
 
